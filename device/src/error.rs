@@ -1,4 +1,4 @@
-//! Everything that can go wrong.
+//! The errors of this crate.
 
 use std::path::PathBuf;
 

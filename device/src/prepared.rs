@@ -1,4 +1,4 @@
-//! Launches: prepared once and run any number of times, or run once.
+//! Prepared launches: encoded once and run many times.
 
 use std::{fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What loaded code is made of: the text and the notes of a module, and how far the text is optimised.
+//! The source of loaded code: text and notes of a module, and the level of optimisation.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,4 +1,4 @@
-//! Launches whose arguments are given anew at each run.
+//! Templates: launches whose arguments are encoded once and patched at each run.
 
 use std::fmt;
 

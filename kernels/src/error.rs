@@ -1,4 +1,4 @@
-//! What can go wrong with a problem.
+//! The errors of this crate.
 
 use girih_tensor::DType;
 

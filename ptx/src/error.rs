@@ -1,4 +1,4 @@
-//! The one error type of the crate.
+//! The errors of this crate.
 
 use crate::{Inst, Span};
 

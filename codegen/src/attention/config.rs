@@ -1,4 +1,4 @@
-//! The configuration by which an attention module is specialised.
+//! The configuration of an attention kernel.
 
 use girih_tensor::DType;
 

@@ -1,4 +1,4 @@
-//! Decoding: a few rows of queries of each sequence against a long cache of keys and values.
+//! Decode attention: a few queries of each sequence against a long KV cache (Flash-Decoding).
 //!
 //! The memory decides how long this takes, so that K and V are read once, as fast as they come. The query heads that share a head of K and V
 //! are the rows of one tile, times the queries of a sequence; where these are few, the warps of a block share the keys of a tile, and add up

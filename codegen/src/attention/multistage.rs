@@ -1,4 +1,4 @@
-//! Attention by warps or threads that copy and compute alike, with tiles of keys and values in flight (FlashAttention-2).
+//! Multistage attention: all warps copy and compute, with KV tiles in flight (FlashAttention-2).
 
 mod config;
 mod product;

@@ -1,4 +1,4 @@
-//! The table of tiles, from which blocks learn what to compute.
+//! The table of query tiles: one entry for each tile, from which a block reads its work.
 
 use girih_ptx::{Opcode, Operand, Special, Type};
 use girih_tensor::Space;

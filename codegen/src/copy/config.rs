@@ -1,4 +1,4 @@
-//! The configuration by which a copy module is specialised.
+//! The configuration of a copy kernel.
 
 use girih_layout::{Int, Lay};
 use girih_tensor::DType;

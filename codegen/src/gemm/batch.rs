@@ -1,4 +1,4 @@
-//! Several products by one kernel.
+//! Batched and grouped GEMMs in one kernel.
 
 use girih_layout::{Int, Lay, Stride, Symbol};
 use girih_tensor::Tensor;

@@ -1,4 +1,4 @@
-//! The configuration by which a GEMM module is specialised.
+//! The configuration of a GEMM kernel.
 
 use girih_layout::Lay;
 use girih_tensor::DType;

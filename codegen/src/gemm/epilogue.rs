@@ -1,4 +1,4 @@
-//! Epilogues, which turn the sums of a product into C.
+//! Epilogues, which turn the accumulator into C.
 
 mod ahead;
 mod apply;

@@ -1,4 +1,4 @@
-//! Mainloops, which bring tiles of A and B to the threads that multiply, and leave the sums of a tile of C in their registers.
+//! Mainloops, which load tiles of A and B and leave the accumulator of a tile of C in registers.
 //!
 //! A mainloop depends neither on the kernel's parameters nor on what is done with the sums, so that any kernel can contain one:
 //! [`Multistage::mainloop`] and [`WarpSpecialized::mainloop`] derive everything from a tile's extents, and the values that they return

@@ -1,4 +1,4 @@
-//! Schedules, which say which block computes which tiles of C, and in which order.
+//! Schedules (tile schedulers): which block computes which tiles of C, in which order.
 
 mod groups;
 mod order;

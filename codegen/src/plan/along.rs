@@ -1,5 +1,5 @@
-//! What is along one mode of a distribution: digits of coordinates, columns of registers, and values that are the same element in another
-//! distribution.
+//! One mode of a distribution: digits of coordinates, columns of registers, and values that are the same element in
+//! another distribution.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Groups of threads that take turns (CUTLASS's `OrderedSequenceBarrier`).
+//! Groups of threads that alternate in a fixed order (CUTLASS's `OrderedSequenceBarrier`).
 
 use super::{MBARRIER_BYTES, Mbarrier, PipelineState, Stage};
 use crate::builder::{Builder, Cond, MAX_SHARED};

@@ -1,4 +1,4 @@
-//! How the tensors of a problem are laid out.
+//! The strides of Q, K, V and O of a problem.
 
 use girih_layout::Lay;
 

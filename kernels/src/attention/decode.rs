@@ -1,4 +1,4 @@
-//! Decoding: a few queries of each sequence against a long cache of keys and values.
+//! Decode attention: a few queries of each sequence against a long KV cache.
 //!
 //! ```text
 //! DecodeProblem --choose (pure)--> DecodePlan --generate--> ptx::Module --load--> Decode --run--> O

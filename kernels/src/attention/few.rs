@@ -1,4 +1,4 @@
-//! Few queries: attention by the kernels of decoding, which share the keys of a sequence out among blocks.
+//! Attention of few queries by the decode kernels, which split the keys of a sequence among blocks.
 
 use std::sync::Arc;
 

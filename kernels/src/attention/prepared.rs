@@ -1,4 +1,4 @@
-//! What attention launches, as a value.
+//! Prepared launches of attention.
 
 use girih_device::{Arg, Launch};
 

@@ -1,4 +1,4 @@
-//! What is to be computed.
+//! The problem of attention: sizes, strides, mask, options.
 
 mod mask;
 mod options;

@@ -1,4 +1,4 @@
-//! The reference check: rows of O are compared with what f64 makes of them.
+//! The reference check: rows of O are compared with attention in f64.
 
 mod row;
 

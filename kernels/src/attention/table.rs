@@ -1,4 +1,4 @@
-//! Which block takes which tiles of queries.
+//! The schedule: which block computes which tiles of queries.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! The choice of a configuration: how a problem's modes are, vectors, the way, the tile.
+//! The choice of a configuration: order of modes, vectors, path (registers, shared memory or bulk copies), tile.
 
 use girih_codegen::copy::{Caching, CopyConfig, Through};
 

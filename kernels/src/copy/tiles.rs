@@ -1,4 +1,4 @@
-//! The configuration of a problem: the way of a tile, and what the tile takes of each mode.
+//! The tile of a configuration: its path, and its extent along each mode.
 
 use girih_codegen::copy::{CopyConfig, Extent, Gather as Gathered, Mode as Config, Side, Through, Walk};
 use girih_tensor::DType;

@@ -1,4 +1,4 @@
-//! What calls of a GEMM have in common, encoded once.
+//! Calls of a GEMM, whose common arguments are encoded once.
 
 use girih_codegen::gemm::GemmKernel;
 use girih_device::{Arg, Launch, Template};

@@ -1,4 +1,4 @@
-//! Where the matrices are that a launch is given.
+//! The memory of the matrices of a launch: buffers, or arrays of addresses.
 
 use girih_device::{Buffer, BufferArg, Device, Pod, Pointers};
 use girih_tensor::{DType, Element};

@@ -1,4 +1,4 @@
-//! The copies of A and B for kernels that do not take them as they are laid out: where they are, and the passes that make them.
+//! Passes that copy or transpose A and B before a kernel that cannot read them in their layout.
 
 use std::sync::{Arc, Mutex};
 

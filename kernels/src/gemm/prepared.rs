@@ -1,4 +1,4 @@
-//! What a GEMM launches, as a value.
+//! Prepared launches of a GEMM.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

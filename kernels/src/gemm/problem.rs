@@ -1,4 +1,4 @@
-//! What is to be multiplied.
+//! The problem of a GEMM: extents, dtypes, strides, options.
 
 mod batch;
 mod layout;

@@ -1,4 +1,4 @@
-//! What was measured for problems on a machine, and what it is worth on this one.
+//! Records: the fastest measured configurations of problems, and whether they apply to this machine.
 
 mod record;
 

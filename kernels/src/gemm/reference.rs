@@ -1,4 +1,4 @@
-//! The reference check: each element of C is compared with its sum in f64.
+//! The reference check: each element of C is compared with a GEMM in f64.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Which of A and B a kernel does not take as they are laid out, and how it takes them.
+//! The decision to copy A or B before the kernel, and the layout of the copy.
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, GemmConfig, Major, RepitchConfig};

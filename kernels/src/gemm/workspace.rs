@@ -1,4 +1,4 @@
-//! The memory in which blocks that share a tile hand their sums to one another, and tiles what they reduce to outputs.
+//! The workspace: partial accumulators of blocks that share a tile, and partial results of reductions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Brings tiles of K and V to shared memory.
+//! Loads tiles of K and V into shared memory.
 
 use girih_layout::{Int, Lay};
 use girih_tensor::{DType, Slice, Tensor};

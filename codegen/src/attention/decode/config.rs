@@ -1,4 +1,4 @@
-//! The configuration of a kernel, and the copies and products that follow from it.
+//! The configuration of a decode kernel, and the copies and MMAs that follow from it.
 
 use girih_layout::{Lay, Tile, Tiles, lay};
 use girih_tensor::DType;

@@ -1,4 +1,4 @@
-//! From the sums of warps to rows of O, or to those that a part leaves.
+//! Combines the accumulators of warps, and stores rows of O or the partial result of a split.
 
 use girih_layout::Lay;
 use girih_tensor::{DType, Slice, Tensor};

@@ -1,4 +1,4 @@
-//! The second kernel: a block adds up the parts of a row.
+//! The second kernel: the split-KV combine of a row.
 
 use girih_layout::Lay;
 use girih_ptx::Special;

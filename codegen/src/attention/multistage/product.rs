@@ -1,4 +1,4 @@
-//! The two products: scores of queries and keys, and the sums of values by their weights.
+//! The two products: scores Q K, and the accumulator P V.
 
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{Slice, Tensor};

@@ -1,4 +1,4 @@
-//! The warpgroups that multiply.
+//! The consumer warpgroups: scores, softmax, and P V.
 
 use girih_layout::{Lay, lay};
 use girih_ptx::{Opcode, Operand as Ptx, Type};

@@ -1,4 +1,4 @@
-//! The thread that brings tiles of Q, K and V.
+//! The producer: one thread that loads tiles of Q, K and V by TMA.
 
 use girih_tensor::{Slice, Tensor};
 

@@ -1,4 +1,4 @@
-//! From sums of values to O.
+//! The end of a tile: division of the accumulator by the row sums, and the store of O and of the logsumexps.
 
 use girih_layout::{Int, Lay, Shape};
 use girih_tensor::{Slice, Space, Tensor};

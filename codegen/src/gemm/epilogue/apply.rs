@@ -1,4 +1,4 @@
-//! Applies an epilogue to the sums that a thread has of a tile.
+//! Applies an epilogue to a thread's accumulators of a tile.
 
 use std::cell::RefCell;
 use std::rc::Rc;

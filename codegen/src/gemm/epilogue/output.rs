@@ -1,4 +1,4 @@
-//! What an epilogue writes besides C.
+//! Outputs of an epilogue in addition to C.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Persistent blocks, which go through the tiles of groups of rows or columns whose sizes are in memory.
+//! Persistent blocks for grouped GEMM, whose group sizes are in device memory.
 
 use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
 use girih_tensor::Space;

@@ -1,4 +1,4 @@
-//! Which block multiplies which pieces of which tiles, so that all blocks have as much to do.
+//! Stream-K work units: the ranges of K of the tiles that each block computes, so that all blocks have equal work.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Blocks that go through pieces of tiles, each some of a tile's tiles along K.
+//! Stream-K: persistent blocks that compute work units, each a range of K of a tile.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The tiles from which is chosen.
+//! The finite list of configurations.
 
 use girih_codegen::attention::{AttentionConfig, Features, Form, Multistage, Ring};
 use girih_tensor::DType;

@@ -1,4 +1,4 @@
-//! The arguments of launches.
+//! The arguments of the split kernel and of the combine kernel.
 
 use std::f64::consts::LOG2_E;
 

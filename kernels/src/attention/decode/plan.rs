@@ -1,4 +1,4 @@
-//! Which configuration, and into how many parts sequences are cut.
+//! The choice of a decode configuration and of the number of splits of the keys.
 
 use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures, KEYS, MAX_PARTS, MAX_TILES};
 use girih_device::Limits;

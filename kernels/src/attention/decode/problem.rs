@@ -1,4 +1,4 @@
-//! What is computed.
+//! The problem of decode attention: sizes, strides, cache, options.
 
 use girih_codegen::attention::decode::{MAX_KEYS, MAX_PAGE_STRIDE, MAX_PAGES};
 use girih_tensor::DType;

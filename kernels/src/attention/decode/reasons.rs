@@ -1,4 +1,4 @@
-//! Why a problem of decoding gets its plan.
+//! The reasons for the choice of a decode plan, as text.
 
 use girih_codegen::attention::decode::KEYS;
 use girih_device::Limits;

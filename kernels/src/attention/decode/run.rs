@@ -1,4 +1,4 @@
-//! Loading and launching.
+//! Loading and launching of decode attention.
 
 use std::sync::{Mutex, PoisonError};
 

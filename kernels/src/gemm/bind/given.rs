@@ -1,4 +1,4 @@
-//! What a launch gives for the inputs and outputs of an epilogue.
+//! The buffers and scalars of an epilogue in a launch.
 
 use girih_codegen::gemm::{Input, InputKind, MAX_EXTENT, MAX_STRIDE};
 use girih_device::{Arg, Buffer, Pod, Pointers};

@@ -1,4 +1,4 @@
-//! What a buffer must be: where it begins, and how many elements it has.
+//! Requirements on buffers: alignment and number of elements.
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{GemmKernel, Input, Param};

@@ -1,4 +1,4 @@
-//! What a launch gives for the outputs of an epilogue besides C.
+//! The arguments for outputs of an epilogue in addition to C.
 
 use girih_codegen::gemm::{GemmKernel, InputKind, MAX_STRIDE, Output};
 use girih_device::Arg;

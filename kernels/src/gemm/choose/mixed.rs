@@ -1,5 +1,6 @@
-//! Which configuration multiplies weights of 8 bits with scales. Weights are the rows of the kernel's tiles, since `wgmma` takes A from
-//! registers: C's contiguous mode is the other one than where the problem itself is solved.
+//! The choice of a configuration for scaled 8-bit weights (mixed-input GEMM). Weights are the rows of the kernel's
+//! tiles, since `wgmma` takes A from registers: C's contiguous mode is the other one than where the problem itself is
+//! solved.
 
 use girih_codegen::atom::{MmaAtom, MmaKind, Product};
 use girih_codegen::builder::MAX_SHARED;

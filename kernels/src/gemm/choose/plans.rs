@@ -1,4 +1,4 @@
-//! Which plan a problem gets of which there is no record, one reasoned rule a line.
+//! The rules that choose a plan for a problem without a record, one a line.
 
 use super::plan::Plan;
 use super::recorded;

@@ -1,4 +1,4 @@
-//! Why a problem gets its configuration.
+//! The reasons for the choice of a configuration, as text.
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{GemmConfig, Major, Schedule, Store};

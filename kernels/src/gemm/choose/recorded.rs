@@ -1,4 +1,4 @@
-//! What records say, which are asked before the rules.
+//! Configurations from records, which take precedence over the rules.
 
 use girih_codegen::gemm::{GemmConfig, Major};
 

@@ -1,4 +1,4 @@
-//! The configuration of a kernel whose tile somebody else has named: that of a program over tiles.
+//! The configuration for a given tile, as a tile program has it.
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule};

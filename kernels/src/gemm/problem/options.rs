@@ -1,4 +1,4 @@
-//! How a product is computed, and what of its sums: outputs, kinds of sums, room for an epilogue, bits that do not depend on M.
+//! Options of a GEMM: outputs, dtype of the accumulator, room for an epilogue, batch invariance.
 
 use girih_codegen::gemm::{Epilogue, Major, outputs};
 use girih_tensor::DType;

@@ -1,4 +1,4 @@
-//! The warpgroups that multiply.
+//! The consumer warpgroups, which issue `wgmma`.
 
 mod mixed;
 mod promotion;
