@@ -1,4 +1,4 @@
-//! From a function to a kernel: passes, placement, lowering.
+//! Compilation of a tile program to a kernel: passes, placement, lowering.
 
 use girih_codegen::Kernel;
 use girih_codegen::gemm::GemmConfig;

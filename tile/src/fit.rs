@@ -1,4 +1,4 @@
-//! Conversions of integers that cannot lose anything, each with the reason. All others are checked.
+//! Lossless conversions of integers, each with the reason. All others are checked.
 
 /// The position of an axis: tiles and arrays have at most 8.
 #[expect(clippy::cast_possible_truncation, reason = "cannot lose: a tile and an array have at most 8 axes")]

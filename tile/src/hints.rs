@@ -1,4 +1,4 @@
-//! What a user asks of placement and launch. Hints leave results as they are.
+//! Hints: requests of a user to placement and launch, which never change results.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Why a launch is refused.
+//! Errors of launches.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;

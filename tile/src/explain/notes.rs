@@ -1,4 +1,4 @@
-//! What there is to say of an operation in its place.
+//! The notes of an operation in an explanation.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The grid that a kernel's stores ask for.
+//! The grid that follows from a kernel's stores.
 
 use super::bounds::single_bid;
 use super::index::Index;

@@ -1,4 +1,4 @@
-//! What a launch comes to once it has been checked: a prepared launch of the device, whose addresses and scalars are open.
+//! A checked launch: a prepared launch of the device, without addresses and scalars.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Whether the arrays and the grid of a launch are those of one product, and of which.
+//! Recognition of launches whose arrays and grid are those of one whole GEMM.
 
 use girih_codegen::Operand;
 use girih_kernels::gemm::Problem;

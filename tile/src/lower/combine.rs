@@ -1,4 +1,4 @@
-//! Two elements become one: the combinations of reductions and scans on tuples of registers.
+//! Combination of two elements in reductions and scans, on tuples of registers.
 
 use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Type, Word};

@@ -1,4 +1,4 @@
-//! Operations without a use go.
+//! Dead code elimination.
 
 use std::collections::{HashMap, HashSet};
 

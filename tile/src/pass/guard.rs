@@ -1,4 +1,4 @@
-//! Iterations whose masks are true throughout compute functions of products without them.
+//! Branches around masks: an iteration whose mask is true throughout does not apply it.
 //!
 //! A loop that masks an accumulator by a comparison of positions, as causal attention does, needs the mask if a tile crosses the boundary, and
 //! not otherwise. Positions are numbers along axes plus scalars, so that two scalars bound them: if the bounds say that the comparison holds for all

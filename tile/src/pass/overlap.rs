@@ -1,4 +1,5 @@
-//! Products of an iteration that are issued before what the iteration before is to add to its sums, so that tensor cores work while threads do.
+//! Software pipelining: an iteration issues its first MMA before the second MMA of the previous iteration, so that
+//! tensor cores and threads overlap.
 //!
 //! The body of the loop is a product of what it loads, functions of that product, and a product of these that it adds to what it carries:
 //!

@@ -1,4 +1,4 @@
-//! Loops whose products [overlap](crate::pass::overlap) with functions of their sums.
+//! Loops whose MMAs [overlap](crate::pass::overlap) with functions of their accumulators.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Products whose sums are in registers: which way each goes, and what its threads need of the operands.
+//! MMAs with the accumulator in registers: the instruction of each, and the fragments that its threads need.
 //!
 //! The distribution of the sums says which elements of the result a thread computes. What it needs of an operand is the operand's *fragment*. An
 //! operand that is in the fragment's distribution is taken from its registers; any other is staged in shared memory by the product, and read

@@ -1,4 +1,4 @@
-//! What operations take of shared memory for a while: they follow each other, so that the largest one counts.
+//! Temporary shared memory of operations: they run one after the other, so the largest one counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

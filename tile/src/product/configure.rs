@@ -1,4 +1,4 @@
-//! The configuration of a product's kernel: what follows from the program's tiles and hints, or one that is given.
+//! The GEMM configuration of a recognised program: from its tiles and hints, or one that is given.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Which operations of a program are its product: a loop, what it loads, and the one store behind it.
+//! Recognition of a program's GEMM: a loop, its loads, and the one store after it.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Where an access finds the tile of a matrix.
+//! The place of a tile in a matrix.
 
 use super::groups::Groups;
 use super::operand::Role;

@@ -1,4 +1,4 @@
-//! What is known of a product before its arrays: a problem of which no more is known.
+//! The GEMM problem of a program before its arrays are known.
 
 use girih_kernels::gemm::{Layout, Order, Problem};
 use girih_tensor::DType;

@@ -1,4 +1,4 @@
-//! What a program makes of its sums, from the loop to the store, as an epilogue.
+//! The epilogue of a recognised program: the operations between the loop and the store.
 
 use std::collections::HashMap;
 use std::sync::Arc;

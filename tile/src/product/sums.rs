@@ -1,4 +1,4 @@
-//! What the loop along K loads, multiplies and sums up.
+//! The loop along K of a recognised program: its loads and its MMA.
 
 use super::operand::{self, Operand, Role};
 use super::refused;

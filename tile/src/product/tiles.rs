@@ -1,4 +1,4 @@
-//! Which blocks store which tiles: the indices of a program's store, run for every block of a grid.
+//! The tiles that each block stores: the indices of a program's store, evaluated for every block of a grid.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Candidates by turns with the usual one.
+//! Measurement of candidates in alternation with the baseline.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What is chosen among: constants of a kernel and hints, each with some values.
+//! The search space of the tuner: constants of a kernel and hints, each with some values.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Which products `wgmma` computes, and where their operands are.
+//! The choice of the MMAs that use `wgmma`, and the memory of their operands.
 
 use std::collections::{BTreeMap, BTreeSet};
 
