@@ -3,9 +3,9 @@
 //! A is M x K, B is N x K, C is M x N with contiguous rows (a column-major C is the transposed problem). A kernel consists
 //! of three parts, of which a mainloop knows neither of the others:
 //!
-//! - The [`Mainloop`] brings tiles of A and B to the threads that multiply and leaves the sums of a tile of C in their registers.
+//! - The [`Mainloop`] brings tiles of A and B to the threads that multiply and leaves the accumulators of a tile of C in their registers.
 //! - The [`Schedule`] says which block computes which tiles of C, and in which order.
-//! - The [`Epilogue`] says how the sums become C: it is a value made of nodes, and a node may have inputs, such as a
+//! - The [`Epilogue`] says how the accumulators become C: it is a value made of nodes, and a node may have inputs, such as a
 //!   bias or a residual. [`Store`] says on which way the results go to C.
 //!
 //! [`generate`] puts the parts together; a kernel with other parameters can contain a mainloop of its own ([`Multistage::mainloop`],

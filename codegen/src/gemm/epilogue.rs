@@ -34,9 +34,9 @@ pub(super) use reduce::Reducing;
 pub(super) use rows::{Out, Rows, lanes, shared_bytes};
 pub(super) use staged::Staged;
 
-/// An epilogue turns the sums of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
-/// value before. The first value is the sum as an f32, or as an f64 where the sums are f64; the last value is rounded to C's dtype and
-/// stored. Without nodes, sums that have C's dtype are stored as they are. Integers are rounded to f32 before anything is computed.
+/// An epilogue turns the accumulators of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
+/// value before. The first value is the sum as an f32, or as an f64 where the accumulators are f64; the last value is rounded to C's dtype and
+/// stored. Without nodes, accumulators that have C's dtype are stored as they are. Integers are rounded to f32 before anything is computed.
 ///
 /// A node is a function of an [`Element`], which has the value, its coordinates and the values of the node's [`Input`]s there. The
 /// ready-made nodes are methods that add a node: [`Epilogue::scale`], [`Epilogue::plus`], [`Epilogue::gelu`] and so on;
@@ -201,12 +201,12 @@ pub struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// The value that the node before has made; the first node gets the sum. It is an f32, or an f64 where the sums are f64.
+    /// The value that the node before has made; the first node gets the sum. It is an f32, or an f64 where the accumulators are f64.
     pub fn value(&self) -> &Scalar {
         &self.value
     }
 
-    /// The sum of products as the mainloop leaves it, before it becomes a float: an s32 where the sums are s32, an f16 where they are f16.
+    /// The sum of products as the mainloop leaves it, before it becomes a float: an s32 where the accumulators are s32, an f16 where they are f16.
     pub fn sum(&self) -> &Scalar {
         &self.sum
     }
@@ -242,12 +242,12 @@ impl Element<'_> {
 }
 
 impl Epilogue {
-    /// The epilogue without nodes, which stores the sums themselves.
+    /// The epilogue without nodes, which stores the accumulators themselves.
     pub fn new() -> Epilogue {
         Epilogue::default()
     }
 
-    /// Whether the epilogue computes nothing of the sums.
+    /// Whether the epilogue computes nothing of the accumulators.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -335,7 +335,7 @@ impl Epilogue {
         self == other && self.nodes.iter().zip(&other.nodes).all(same)
     }
 
-    /// Whether the sums are stored as they are.
+    /// Whether the accumulators are stored as they are.
     pub fn is_identity(&self) -> bool {
         self.nodes.is_empty()
     }

@@ -207,7 +207,7 @@ impl GemmKernel {
         narrow("blocks", clusters as i64 * self.multicast)
     }
 
-    /// The bytes of the sums and those of the semaphores in the workspace for `l` problems of M x N; both are 0 where each tile has one
+    /// The bytes of the accumulators and those of the semaphores in the workspace for `l` problems of M x N; both are 0 where each tile has one
     /// block or one cluster.
     ///
     /// # Errors
@@ -585,7 +585,7 @@ impl<'a> Interface<'a> {
         if self.epilogue.is_gated() { self.half_tile(&whole, tile) } else { self.tile_of_c(&whole, tile) }
     }
 
-    /// The tile at `tile` of a tensor of C's shape, half as wide as the tile of sums, with each column for a pair of sums.
+    /// The tile at `tile` of a tensor of C's shape, half as wide as the tile of accumulators, with each column for a pair of accumulators.
     fn half_tile(&self, whole: &Tensor<Gmem>, tile: &Place) -> Result<Tensor<Gmem>, Error> {
         let [m, n] = tile.extents;
         let at = [Slice::At(tile.row.clone()), Slice::At(tile.column.clone())];
@@ -643,7 +643,7 @@ impl<'a> Interface<'a> {
         })
     }
 
-    /// Writes the outputs besides C, once the epilogue has made the tile at `place` of the sums.
+    /// Writes the outputs besides C, once the epilogue has made the tile at `place` of the accumulators.
     pub(super) fn finish(
         &self,
         b: &mut Builder,

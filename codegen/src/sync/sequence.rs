@@ -4,11 +4,11 @@ use super::{MBARRIER_BYTES, Mbarrier, PipelineState, Stage};
 use crate::builder::{Builder, Cond, MAX_SHARED};
 use crate::{Error, Expr};
 
-/// Groups of threads that do something one after the other, again and again, each with an mbarrier that says that the group's turn has
-/// ended.
+/// Groups of threads that execute a section one after the other, again and again. Each has an mbarrier that signals the end of the group's
+/// section.
 ///
 /// # Examples
-/// Two warps write by turns, twice each.
+/// Two warps write in alternation, twice each.
 /// ```
 /// use girih_codegen::algorithm::fence_barrier_init;
 /// use girih_codegen::sync::OrderedSequence;

@@ -134,7 +134,7 @@ impl From<&Limits> for Hardware {
 ///
 /// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends
 /// on M and N, and is what was measured for a product where girih comes with a record of it ([`Records::shipped`](super::Records::shipped)). A and B that the kernel does not take as they are laid out are copied ([`repitched`](super::repitched)). What an epilogue
-/// reads comes in pieces that fit the registers beside the sums of most tiles; the largest are for products without one
+/// reads comes in pieces that fit the registers beside the accumulators of most tiles; the largest are for products without one
 /// ([`Problem::with_epilogue`]), and outputs besides C leave the smaller ones.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// The bytes of the sums and of the counters that blocks which share tiles hand to one another.
+    /// The bytes of the accumulators and of the counters that blocks which share tiles hand to one another.
     pub(super) fn workspace(&self, problem: &Problem, pieces: Option<&Pieces>) -> Result<[u64; 2], Error> {
         let [m, n, _] = problem.mnk();
         Ok(match pieces {
@@ -86,7 +86,7 @@ impl Gemms {
         self.fused(problem, kind, &Epilogue::new())
     }
 
-    /// The GEMM for `problem` whose sums become C by `epilogue`, for [`Gemm::run_with`].
+    /// The GEMM for `problem` whose accumulators become C by `epilogue`, for [`Gemm::run_with`].
     ///
     /// # Errors
     /// As [`Gemms::get`]; [`Error::EpilogueKey`] for another epilogue than the one of that key that is loaded already.

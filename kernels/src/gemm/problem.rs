@@ -19,7 +19,7 @@ pub use layout::{Layout, Order};
 pub const INPUTS: [DType; 8] =
     [DType::F32, DType::Tf32, DType::F64, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2, DType::S8];
 
-/// The dtype of the sums of products of a dtype.
+/// The dtype of the accumulators of products of a dtype.
 pub(super) const fn sums(dtype: DType) -> DType {
     match dtype {
         DType::F64 => DType::F64,
@@ -34,7 +34,7 @@ pub(super) const GROUP: i64 = 128;
 /// The rows of A and of B that share a scale, where blocks have scales.
 pub(super) const BLOCKS: [i64; 2] = [1, 128];
 
-/// Whether sums of the dtype can be promoted: `wgmma` keeps few bits of sums of 8-bit floats.
+/// Whether accumulators of the dtype can be promoted: `wgmma` keeps few bits of accumulators of 8-bit floats.
 pub(super) const fn is_promoted(dtype: DType) -> bool {
     dtype.is_narrow_float()
 }

@@ -76,7 +76,7 @@ pub fn reference_bytes(problem: &Problem) -> u64 {
 /// largest sum on the way at every 32 products; where sums are promoted ([`Problem::promotes`]), of the sums of 128 products. This is measured in `tests/gpu_sums.rs`, of 8-bit floats for K up to 4096.
 ///
 /// Where a number of A or B is NaN or infinite and the sum therefore is, C must be so too. A C of f16, bf16, f32 or f64 is infinite where the sum
-/// rounds to infinity, and may be where a number within the bound of the roundings of the sums does (8-bit floats saturate). An accumulator
+/// rounds to infinity, and may be where a number within the bound of the roundings of an accumulator does (8-bit floats saturate). An accumulator
 /// that some order of the products takes beyond its own greatest number may have become infinite on the way, and NaN where that can happen
 /// in both directions.
 ///

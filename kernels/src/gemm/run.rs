@@ -65,7 +65,7 @@ impl Gemm {
         self.module.generated.kernel.module()
     }
 
-    /// The bytes of global memory in which blocks that share a tile hand their sums to one another: 0 where none do. All GEMMs of a
+    /// The bytes of global memory in which blocks that share a tile hand their accumulators to one another: 0 where none do. All GEMMs of a
     /// [`Gemms`](super::Gemms) share this memory, which is as large as the largest one needs, and is allocated when the first of that size is
     /// asked for.
     ///

@@ -58,7 +58,7 @@ pub(in crate::gemm) struct InPlace {
     pub(super) part: Tensor<Smem>,
 }
 
-/// Where a warpgroup, or its carrier, is on its way through the turns in which C is staged.
+/// The position of a warpgroup, or of its carrier, among the subtiles in which C is staged.
 pub(in crate::gemm) struct Turns<'a> {
     ahead: &'a Ahead,
     /// The number of the warpgroup among those that multiply.
@@ -74,7 +74,7 @@ pub(in crate::gemm) struct Carrier<'a> {
     /// The number of the warpgroup's team, and its number in the team.
     team: Expr,
     group: Expr,
-    /// The turn of the block's tile, if teams take turns.
+    /// The position of the block's tile in the order of the teams, if they ping-pong.
     own: Option<PipelineState>,
 }
 
@@ -138,18 +138,18 @@ impl Ahead {
 }
 
 impl<'a> Turns<'a> {
-    /// At the first turn of a warpgroup.
+    /// At the first subtile of a warpgroup.
     pub(super) fn new(b: &mut Builder, ahead: &'a Ahead, number: &Expr) -> Turns<'a> {
         Turns { ahead, number: number.clone(), round: PipelineState::new(b, 1) }
     }
 
-    /// The warpgroup's place of a turn.
+    /// The warpgroup's place of a subtile.
     fn place(&self, b: &mut Builder, turn: i64) -> Stage {
         let Ahead { stages, warpgroups, .. } = self.ahead;
         Stage { index: &self.number + turn % stages * warpgroups, phase: self.round.stage(b).phase }
     }
 
-    /// Goes past a turn.
+    /// Goes past a subtile.
     fn pass(&self, b: &mut Builder, turn: i64) {
         if (turn + 1) % self.ahead.stages == 0 {
             self.round.advance(b);
@@ -232,7 +232,7 @@ impl Carrier<'_> {
         Ok(())
     }
 
-    /// Issues the copies of the input into the place of a turn.
+    /// Issues the copies of the input into the place of a subtile.
     fn load(&self, b: &mut Builder, tile: &Place, turn: i64) -> Result<(), Error> {
         let Ahead { copy: boxes, map, pipeline, .. } = self.turns.ahead;
         let place = self.turns.place(b, turn);
@@ -248,7 +248,7 @@ impl Carrier<'_> {
         Ok(())
     }
 
-    /// Issues the copies of C from the place of a turn, once it is there.
+    /// Issues the copies of C from the place of a subtile, once it is there.
     fn store(&self, b: &mut Builder, tile: &Place, turn: i64) -> Result<(), Error> {
         let place = self.turns.place(b, turn);
         self.turns.ahead.pipeline.producer_wait(b, &place)?;

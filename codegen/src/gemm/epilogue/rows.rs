@@ -20,7 +20,7 @@ const LANES: i64 = 32;
 /// The layout of pieces of C in shared memory, and the copies to and from there.
 #[derive(Clone, Debug)]
 pub(in crate::gemm) struct Rows {
-    /// The rows and columns of C's tile: half as many columns as the sums' where pairs of these are gated.
+    /// The rows and columns of C's tile: half as many columns as the accumulators' where pairs of these are gated.
     pub(super) tile: [i64; 2],
     pub(super) gated: bool,
     pub(super) dtype: DType,
@@ -34,7 +34,7 @@ pub(in crate::gemm) struct Rows {
     pub(super) teams: i64,
     /// The layout of a warpgroup's 64 rows, (64,EpiN), as a TMA copy takes them.
     pub(super) layout: Composed,
-    /// How the warpgroup has the sums of those rows, the copy from registers, and the one to there.
+    /// How the warpgroup has the accumulators of those rows, the copy from registers, and the one to there.
     pub(super) mma: TiledMma,
     pub(super) store: TiledCopy,
     pub(super) load: TiledCopy,
@@ -110,12 +110,12 @@ impl Rows {
         TmaCopy::new(transfer, self.dtype, global, &layout, self.layout.swizzle())
     }
 
-    /// The turns in which a tile goes through shared memory.
+    /// The subtiles in which a tile goes through shared memory.
     pub(super) fn turns(&self) -> i64 {
         self.tile[0] / self.together[0] * (self.tile[1] / self.together[1])
     }
 
-    /// A warpgroup's strips of a turn.
+    /// A warpgroup's strips of a subtile.
     pub(super) fn strips(&self, turn: i64) -> Vec<Strip> {
         let together = self.together[0] / (ROWS * self.consumers);
         let turns_n = self.tile[1] / self.together[1];

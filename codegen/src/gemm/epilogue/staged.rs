@@ -58,7 +58,7 @@ impl Staged {
         self.ahead.iter().try_for_each(|ahead| b.if_(&first, |b| ahead.init(b)))
     }
 
-    /// The consumer's way through the turns of what is read ahead.
+    /// The consumer's way through the subtiles of what is read ahead.
     pub(in crate::gemm) fn turns(&self, b: &mut Builder, consumer: &Consumer<'_>) -> Option<Turns<'_>> {
         self.ahead.as_ref().map(|ahead| Turns::new(b, ahead, consumer.number()))
     }

@@ -1,5 +1,5 @@
 //! The warp-specialised mainloop: one warpgroup issues TMA copies of A and B into a pipeline of stages, and the others multiply the
-//! tiles that have arrived, all together (CUTLASS's `KernelTmaWarpSpecializedCooperative`) or in teams that take tiles of C by turns
+//! tiles that have arrived, all together (CUTLASS's `KernelTmaWarpSpecializedCooperative`) or in teams that take tiles of C in alternation
 //! (`KernelTmaWarpSpecializedPingpong`).
 
 mod config;
@@ -54,7 +54,7 @@ struct Shared<'a> {
     mainloop: &'a WarpSpecializedMainloop,
     stages: Stages,
     pipeline: Pipeline,
-    /// The turns of the teams to multiply, if there are several.
+    /// The ping-pong order of the teams' mainloops, if there are several teams.
     turns: Option<OrderedSequence>,
 }
 
@@ -134,7 +134,7 @@ impl WarpSpecializedMainloop {
     /// [`Error::Config`] for shared memory that does not suffice, and for another number of feeds; the errors of `produce` and `consume`.
     ///
     /// # Examples
-    /// The kernel has a block for each tile of 64 x 64, and does not store the sums.
+    /// The kernel has a block for each tile of 64 x 64, and does not store the accumulators.
     /// ```
     /// use girih_codegen::atom::{Major, MmaAtom, MmaKind, Product};
     /// use girih_codegen::gemm::{Feed, WarpSpecialized, k_tiles};

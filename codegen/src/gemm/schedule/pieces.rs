@@ -15,7 +15,7 @@ pub(super) const LAST: u32 = 2;
 pub(super) const LEFT: u32 = 4;
 /// The most that the lower and the upper half of a word hold.
 pub(super) const MOST: [u32; 2] = [(1 << HALF) - 1, (1 << (HALF - 1)) - 1];
-/// As many tiles along K as it costs a block to hand over its sums, or to take those of another block.
+/// As many tiles along K as it costs a block to hand over its accumulators, or to take those of another block.
 const COST: u32 = 4;
 /// The most windows into which K is cut.
 const WINDOWS: u32 = 32;
@@ -43,7 +43,7 @@ pub(in crate::gemm) struct Work<'a> {
 /// Where the tiles do not fill the blocks, the tiles that are left, or these and one for each block, are cut along K, such that every block
 /// has as much to do: pieces of one length, in which blocks go through K side by side, or what a long row of all tiles gives each block
 /// ("Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU", Osama et al.). These pieces come first,
-/// and the whole tiles after them. A tile's first piece along K is of the block that stores the tile, after it has added the sums of the
+/// and the whole tiles after them. A tile's first piece along K is of the block that stores the tile, after it has added the accumulators of the
 /// other pieces in their order along K. It waits for blocks of lower numbers alone, which wait for nobody before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pieces {
@@ -101,7 +101,7 @@ enum Cut {
 type Part = (u32, Range<u32>);
 
 impl Pieces {
-    /// Shares out the work on so many rows and columns of tiles; the sums of a piece take `array_bytes` bytes.
+    /// Shares out the work on so many rows and columns of tiles; the accumulators of a piece take `array_bytes` bytes.
     pub(in crate::gemm) fn new(
         work: &Work<'_>,
         [rows, columns]: [u32; 2],
@@ -164,7 +164,7 @@ impl Pieces {
         &self.blocks
     }
 
-    /// The bytes of the sums and those of the semaphores in the workspace.
+    /// The bytes of the accumulators and those of the semaphores in the workspace.
     pub fn workspace(&self) -> [u64; 2] {
         [u64::from(self.arrays) * self.array_bytes, u64::from(self.arrays) * super::SEMAPHORE as u64]
     }
@@ -286,7 +286,7 @@ fn side_by_side(tiles: u32, windows: u32, from: impl Fn(u32) -> u32) -> impl Ite
 }
 
 /// The shares of `blocks` blocks of the tiles along K in `k` of `tiles` tiles that are in a row. A share that would end so near the
-/// beginning or the end of a tile that handing over the sums would cost more ends there.
+/// beginning or the end of a tile that handing over the accumulators would cost more ends there.
 fn row(tiles: u32, k: Range<u32>, blocks: u32) -> Vec<Vec<Part>> {
     let length = u64::from(k.end - k.start);
     let end = |share: u32| {

@@ -14,7 +14,7 @@ use crate::{Error, Expr, Scalar};
 
 /// The bytes of a piece.
 const PIECE: i64 = 4 * WORDS as i64;
-/// The most pieces, and the most arrays of sums.
+/// The most pieces, and the most arrays of accumulators.
 const MAX_PIECES: i64 = 1 << FLAGS;
 
 /// The pieces of all blocks in memory ([`Pieces::table`](super::Pieces::table)).
@@ -26,7 +26,7 @@ pub(in crate::gemm) struct Stream {
 pub(super) struct Piece {
     /// The tiles along K.
     k: Range<Expr>,
-    /// Whether the sums are left for another block.
+    /// Whether the accumulators are left for another block.
     left: Cond,
     /// The number of the array in which they are left, or of the tile's first array.
     array: Expr,
@@ -104,7 +104,7 @@ impl Piece {
         self.k.clone()
     }
 
-    /// Leaves the sums in the workspace, or adds those that others have left there, in one order, and runs `store`.
+    /// Leaves the accumulators in the workspace, or adds those that others have left there, in one order, and runs `store`.
     pub(super) fn store_sums(
         &self,
         b: &mut Builder,

@@ -17,7 +17,7 @@ use crate::{Error, Expr, Gmem, Memory, Rmem};
 pub(in crate::gemm) const SEMAPHORE: i64 = 4;
 /// The bytes of which the workspace's address is a multiple.
 pub(super) const LINE: i64 = 16;
-/// The registers for a thread's sums and for what is read together to be added to them.
+/// The registers for a thread's accumulators and for what is read together to be added to them.
 const REGISTERS: i64 = 160;
 
 /// The threads that have the accumulator, and the workspace through which blocks pass partial accumulators, if there is one.
@@ -30,7 +30,7 @@ pub(in crate::gemm) struct Team<'a> {
     pub(in crate::gemm) workspace: Option<&'a Workspace>,
 }
 
-/// The workspace in which sums wait for the block that adds them up: arrays of sums, and counters of those that have arrived.
+/// The workspace in which accumulators wait for the block that adds them up: arrays of accumulators, and counters of those that have arrived.
 pub(in crate::gemm) struct Workspace {
     sums: Expr,
     arrived: Expr,
@@ -65,7 +65,7 @@ impl Workspace {
         Workspace { sums: b.pointer(sums, LINE), arrived: b.pointer(arrived, SEMAPHORE) }
     }
 
-    /// The thread's vectors in an array of sums, (Width,Columns,Rows): the threads' vectors are side by side.
+    /// The thread's vectors in an array of accumulators, (Width,Columns,Rows): the threads' vectors are side by side.
     pub(super) fn array(
         &self,
         vectors: &Vectors,
@@ -90,7 +90,7 @@ impl Workspace {
     }
 }
 
-/// A thread's sums as vectors of neighbours.
+/// A thread's accumulators as vectors of neighbours.
 pub(super) struct Vectors {
     /// (Width,Columns,Rows)
     pub(super) layout: Lay,
@@ -120,7 +120,7 @@ impl Vectors {
         self.counts[0] * self.counts[1]
     }
 
-    /// Copies the thread's sums to `array`, (Width,Columns,Rows).
+    /// Copies the thread's accumulators to `array`, (Width,Columns,Rows).
     pub(super) fn leave<E: Memory + Data>(
         &self,
         b: &mut Builder,
@@ -131,7 +131,7 @@ impl Vectors {
         copy(b, AUTO_VECTORIZING_COPY, &own, array)
     }
 
-    /// `sums = parts[0] + parts[1] + ...`, where each part is a tensor in memory, (Width,Columns,Rows); with `onto`, the sums are added to
+    /// `sums = parts[0] + parts[1] + ...`, where each part is a tensor in memory, (Width,Columns,Rows); with `onto`, the accumulators are added to
     /// what they were.
     pub(super) fn add_up<E: Memory + Data>(
         &self,

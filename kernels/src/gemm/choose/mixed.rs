@@ -19,7 +19,7 @@ use crate::gemm::Problem;
 use crate::gemm::problem::GROUP;
 use girih_device::sizes::size;
 
-/// Columns of a tile, which are tokens. With more of them, ptxas has no registers for the sums of a tile along K beside all sums.
+/// Columns of a tile, which are tokens. With more of them, ptxas has no registers for the accumulators of a tile along K beside all accumulators.
 const COLUMNS: [i64; 3] = [16, 32, 64];
 /// Rows of a tile, and the blocks of a cluster that share its K. The more rows there are, the less often activations are read.
 const SHAPES: [(i64, i64); 4] = [(256, 1), (128, 1), (128, 2), (128, 4)];

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::gemm::records::{Kind, Record, Records};
 use crate::gemm::{Problem, described};
 
-/// The configuration that records name for a problem, with the record, if it leaves registers for what is computed of the sums. Problems whose
+/// The configuration that records name for a problem, with the record, if it leaves registers for what is computed of the accumulators. Problems whose
 /// rows are the same wherever they are have no records.
 ///
 /// # Errors

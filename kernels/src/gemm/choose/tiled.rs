@@ -156,7 +156,7 @@ fn staged(config: GemmConfig, asked: &Asked) -> GemmConfig {
 const FOUR: Lay = lay!("(2,2):(1,2)");
 const EIGHT_WIDE: Lay = lay!("(2,4):(1,2)");
 const EIGHT_TALL: Lay = lay!("(4,2):(1,4)");
-/// The most sums of a thread of warps of tensor cores.
+/// The most accumulators of a thread of warps of tensor cores.
 const MOST_SUMS: i64 = 128;
 
 /// The usual configuration of warps of tensor cores with another tile, if such warps have one.

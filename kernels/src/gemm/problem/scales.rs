@@ -14,7 +14,7 @@ impl Problem {
     /// and the products are of bf16. Kernels of sm_90 compute this, where A may be contiguous along any mode, and B along K alone.
     ///
     /// The numbers become bf16 without being rounded, the products of a group are summed up as `wgmma` sums products of bf16, and each of
-    /// these sums is scaled in f32 where it is added to the others, with one rounding.
+    /// these accumulators is scaled in f32 where it is added to the others, with one rounding.
     ///
     /// # Errors
     /// [`Error::Kernel`] for products of another dtype than bf16, and for numbers or scales that are not those of
@@ -65,7 +65,7 @@ impl Problem {
     /// ([`Gemm::run_with`](crate::gemm::Gemm::run_with)). This is how DeepSeek's models quantise activations and weights. Kernels of sm_90 compute
     /// it, in every layout.
     ///
-    /// Sums are promoted: those of the 128 products of a block are multiplied by the product of both scales, and added to the others with one
+    /// Accumulators are promoted: those of the 128 products of a block are multiplied by the product of both scales, and added to the others with one
     /// rounding to f32.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub struct Record {
     pub chosen_micros: f64,
 }
 
-/// How a record says that sums are promoted.
+/// How a record says that accumulators are promoted.
 const PROMOTED: &str = ", promoted sums";
 
 impl Record {
@@ -98,12 +98,12 @@ impl Record {
     }
 }
 
-/// How wide elements and sums are: products that differ in nothing else take the same time by the same plan.
+/// How wide elements and accumulators are: products that differ in nothing else take the same time by the same plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gemm) struct Kind {
     /// The bits of A's and B's elements, and of C's.
     pub(in crate::gemm) bits: [u32; 2],
-    /// Whether sums are promoted ([`Problem::promotes`]).
+    /// Whether accumulators are promoted ([`Problem::promotes`]).
     pub(in crate::gemm) promotes: bool,
 }
 
