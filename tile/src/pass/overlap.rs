@@ -61,7 +61,7 @@ struct Iteration {
     late: Vec<Late>,
     /// What these multiply that the iteration before has computed.
     multiplied: Vec<Value>,
-    /// Functions of the first products, then those that need the sums of the others, then what the others of the next iteration multiply.
+    /// Functions of the first products, then those that need the accumulators of the others, then what the others of the next iteration multiply.
     rest: [Vec<OpId>; 3],
 }
 
@@ -320,7 +320,7 @@ impl Rewrite {
         state.into_iter().map(|value| copy.value(value)).collect()
     }
 
-    /// What the loop carried before, of its new state and the sums of the late products.
+    /// What the loop carried before, of its new state and the accumulators of the late products.
     fn carried(&self, state: &[Value], sums: &[Value]) -> Vec<Value> {
         let mut carried = state[..state.len() - self.iteration.multiplied.len()].to_vec();
         self.iteration.late.iter().zip(sums).for_each(|(late, &sum)| carried[late.at] = sum);

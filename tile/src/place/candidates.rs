@@ -208,7 +208,7 @@ impl Pools {
         new
     }
 
-    /// What the sums of a product of this shape can have.
+    /// What the accumulators of a product of this shape can have.
     fn product(&mut self, func: &Func, op: &Op, sm: u32) {
         let dims = &func.ty(op.results[0]).dims;
         for dist in of_warps(func, op, self.all, sm).into_iter().take(4) {

@@ -8,7 +8,7 @@ use super::wgmma::{OF_INSTRUCTION, Products, REGISTERS, Source, WARPGROUP};
 use crate::ir::{Def, Func, Kind, OpId, Value};
 use crate::pass;
 
-/// The most registers of a thread that sums and what they are multiplied with may take.
+/// The most registers of a thread that accumulators and what they are multiplied with may take.
 const MOST: i64 = 240;
 
 /// The fewest elements of a tile of C for which the tensor cores have as much to do as the threads that compute an operand.

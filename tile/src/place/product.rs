@@ -1,6 +1,6 @@
 //! MMAs with the accumulator in registers: the instruction of each, and the fragments that its threads need.
 //!
-//! The distribution of the sums says which elements of the result a thread computes. What it needs of an operand is the operand's *fragment*. An
+//! The distribution of the accumulators says which elements of the result a thread computes. What it needs of an operand is the operand's *fragment*. An
 //! operand that is in the fragment's distribution is taken from its registers; any other is staged in shared memory by the product, and read
 //! from there as it is needed.
 //!
@@ -50,7 +50,7 @@ use crate::ir::{Dims, Func, Kind, Op, OpId};
 pub enum Way {
     /// Each thread multiplies and adds.
     Fma,
-    /// The warps multiply by `mma.sync`, whose C is the distribution of the sums.
+    /// The warps multiply by `mma.sync`, whose C is the distribution of the accumulators.
     Sync(Box<MmaAtom>),
 }
 
@@ -94,7 +94,7 @@ fn atoms(func: &Func, op: &Op, sm: u32) -> Vec<MmaAtom> {
     atoms
 }
 
-/// The way of a product whose sums have a distribution, on an architecture.
+/// The way of a product whose accumulators have a distribution, on an architecture.
 pub(crate) fn way(func: &Func, op: &Op, sums: &Dist, sm: u32) -> Way {
     let rank = func.ty(op.operands[2]).dims.rank();
     let fits = |atom: &MmaAtom| {
@@ -105,7 +105,7 @@ pub(crate) fn way(func: &Func, op: &Op, sums: &Dist, sm: u32) -> Way {
     atoms(func, op, sm).into_iter().find(fits).map_or(Way::Fma, |atom| Way::Sync(Box::new(atom)))
 }
 
-/// The distribution of what threads need of the operands for sums of a distribution.
+/// The distribution of what threads need of the operands for accumulators of a distribution.
 pub(crate) fn fragments(func: &Func, op: &Op, sums: &Dist, sm: u32) -> [Dist; 2] {
     let a = func.ty(op.operands[0]).dims;
     let (row, column) = (a.rank() - 2, a.rank() - 1);
@@ -124,7 +124,7 @@ pub(crate) fn fragments(func: &Func, op: &Op, sums: &Dist, sm: u32) -> [Dist; 2]
     })
 }
 
-/// The distributions of sums by `mma.sync`, those that read the least first: the warps over batches, then in every way over rows and columns.
+/// The distributions of accumulators by `mma.sync`, those that read the least first: the warps over batches, then in every way over rows and columns.
 pub(crate) fn of_warps(func: &Func, op: &Op, threads: usize, sm: u32) -> Vec<Dist> {
     let dims = func.ty(op.operands[2]).dims;
     let (row, column) = (dims.rank() - 2, dims.rank() - 1);

@@ -19,7 +19,7 @@ pub(super) struct Sketch<'a> {
     pub(super) matrices: [Matrix; 3],
     /// A and B as they are multiplied.
     pub(super) operands: [Operand; 2],
-    /// The sums behind the loop, and the roles of their axes.
+    /// The accumulators behind the loop, and the roles of their axes.
     pub(super) sums: Value,
     pub(super) roles: Vec<Role>,
     /// Rows and columns of a tile of C, and elements along K.

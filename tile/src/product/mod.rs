@@ -103,7 +103,7 @@ pub struct Product {
 }
 
 impl Product {
-    /// What the kernel computes of the sums.
+    /// What the kernel computes of the accumulators.
     pub fn epilogue(&self) -> &Epilogue {
         &self.fused.epilogue
     }

@@ -34,7 +34,7 @@ pub enum Source {
 /// The epilogue.
 #[derive(Clone, Debug)]
 pub struct Fused {
-    /// The epilogue; the empty one where sums are stored as they are, or rounded.
+    /// The epilogue; the empty one where accumulators are stored as they are, or rounded.
     pub epilogue: Epilogue,
     /// What its inputs are, by their names.
     pub inputs: Vec<(Input, Source)>,
@@ -80,7 +80,7 @@ struct Slice<'a> {
     known: HashMap<(Value, Vec<Role>), usize>,
 }
 
-/// The slice from the sums to the store.
+/// The slice from the accumulators to the store.
 pub(super) fn fused(sketch: &Sketch<'_>) -> Result<Fused, Refusal> {
     let func = sketch.func;
     let c_type = func.param_of(sketch.matrices[2].array).1.dtype;

@@ -11,7 +11,7 @@ use crate::ir::{Def, End, Func, Kind, Op, OpId, Rounding, Value};
 pub(super) struct Inner {
     pub(super) operands: [Operand; 2],
     pub(super) sums: Value,
-    /// Values whose product is added to the sums, if that is not the product of the operands itself.
+    /// Values whose product is added to the accumulators, if that is not the product of the operands itself.
     pub(super) scaled: Option<Vec<Value>>,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn not_summed(product: &Op) -> Refusal {
     refused(product, "what the loop carries is not the product added to what it has carried")
 }
 
-/// Whether the next sums are the product added to the last ones: by the product itself, or by a sum of floats behind a product that begins
+/// Whether the next accumulators are the product added to the last ones: by the product itself, or by a sum of floats behind a product that begins
 /// at zero, or of floats whose product with others is added, which are then given. Unit axes may come and go.
 fn sums_up(
     func: &Func,

@@ -90,7 +90,7 @@ impl Entrant {
     }
 }
 
-/// Measures the points of a space: candidates by turns with the usual one, in pairs, so that what changes with time changes for both. On the
+/// Measures the points of a space: candidates in alternation with the usual one, in pairs, so that what changes with time changes for both. On the
 /// simulator what a launch executes is counted instead. `launch` makes the launch of a point; the point's hints are put in the place of its
 /// own. The arrays that are written are put back to what they were, and a point whose results are not those of the usual one is left out
 /// ([`Launch::scratch`] says which arrays hold none).

@@ -1,7 +1,7 @@
-//! Products by `wgmma`: tiles in shared memory, instructions that run beside the threads, and waits for their sums.
+//! Products by `wgmma`: tiles in shared memory, instructions that run beside the threads, and waits for their accumulators.
 //!
 //! A product is under way from its instructions on until something reads its result ([`Lowering::regs`]), until a loop, a condition or a region
-//! ends, or until the iteration after its own (`late.rs`). Its sums are in the registers of its accumulator, or of what the loop around carries, where
+//! ends, or until the iteration after its own (`late.rs`). Its accumulators are in the registers of its accumulator, or of what the loop around carries, where
 //! nothing else reads these. Where a producer brings tiles, the program is written twice (`roles.rs`): for its threads, of which one issues TMA
 //! copies and all copy gathered rows (`copies.rs`), and for the warpgroups that do all else; slots of tiles are freed by one
 //! thread of each warpgroup when the last product that reads them is done.
@@ -68,7 +68,7 @@ pub(crate) struct State {
     ping_pong: Option<PingPong>,
     /// The turns of warpgroups in the loop that is being written.
     turns: Option<turns::Turns>,
-    /// Sums that the first iteration of their loop sets, and whether the iteration is a later one.
+    /// Accumulators that the first iteration of their loop sets, and whether the iteration is a later one.
     first: BTreeMap<Value, Cond>,
     /// Whether a condition is being written beside which products stay under way.
     beside: bool,
@@ -271,7 +271,7 @@ impl Lowering<'_> {
         self.loops.last()?.carried(at)
     }
 
-    /// The registers of sums that one side of a condition passes on as they are, and that nothing else reads: the other side writes them.
+    /// The registers of accumulators that one side of a condition passes on as they are, and that nothing else reads: the other side writes them.
     pub(crate) fn passed_on(&self, id: OpId, at: usize) -> Option<Vec<Reg>> {
         let func = &self.plan.func;
         let value = self.products.uses.passed_on(func, id, at)?;

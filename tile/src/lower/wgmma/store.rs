@@ -143,7 +143,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Writes a strip of 16-bit elements, which a warpgroup holds like sums of `wgmma`, to shared memory by `stmatrix`.
+    /// Writes a strip of 16-bit elements, which a warpgroup holds like accumulators of `wgmma`, to shared memory by `stmatrix`.
     fn write_matrices(
         &mut self,
         base: &Expr,

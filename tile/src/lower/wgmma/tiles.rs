@@ -80,7 +80,7 @@ impl Uses {
         defined && self.readers.get(&value).is_some_and(|readers| readers[..] == [Some(reader)])
     }
 
-    /// The sums of a product that a side of a condition gives in one place, if the condition's sides alone read them.
+    /// The accumulators of a product that a side of a condition gives in one place, if the condition's sides alone read them.
     pub(super) fn passed_on(&self, func: &Func, id: OpId, at: usize) -> Option<Value> {
         let &(region, _) = self.places.get(&id)?;
         let op = func.op(id);

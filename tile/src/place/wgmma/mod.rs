@@ -46,10 +46,10 @@ pub(crate) const WARPGROUP: u32 = 128;
 pub(crate) const ROWS: i64 = 64;
 /// The most elements of a box along an axis (PTX ISA, tensor dimension, size and format).
 const BOX: i64 = 256;
-/// Registers of an SM, and those that the assembler wants for an instruction beside its sums.
+/// Registers of an SM, and those that the assembler wants for an instruction beside its accumulators.
 pub(crate) const REGISTERS: i64 = 65536;
 pub(crate) const OF_INSTRUCTION: i64 = 26;
-/// The most registers that the sums of one product take.
+/// The most registers that the accumulators of one product take.
 const SUMS: i64 = 192;
 /// The most bytes of tiles in shared memory, which leaves room for exchanges.
 const SHARED: i64 = 192 << 10;
@@ -140,7 +140,7 @@ pub struct Products {
     pub pipeline: Pipeline,
     /// Stores by TMA, from tiles in shared memory.
     pub stores: BTreeMap<OpId, SharedTile>,
-    /// Whether sums are set to zeros before loops, rather than by the first product.
+    /// Whether accumulators are set to zeros before loops, rather than by the first product.
     pub clears: bool,
     /// What other products multiply and loops load iterations ahead.
     pub ahead: Ahead,
@@ -259,7 +259,7 @@ impl Products {
         chosen
     }
 
-    /// The most registers of a thread that the sums of one product take.
+    /// The most registers of a thread that the accumulators of one product take.
     pub(super) fn most_sums(&self) -> i64 {
         let sums = |product: &Wgmma| {
             let [m, n, _] = product.mnk;
@@ -363,7 +363,7 @@ impl Products {
         matches!(func.value(value).def, Def::Result(id, _) if self.is_shared(id))
     }
 
-    /// The distribution of the sums of a product by `wgmma`.
+    /// The distribution of the accumulators of a product by `wgmma`.
     pub(crate) fn sums(&self, func: &Func, id: OpId, threads: i64) -> Option<Dist> {
         let product = self.wgmma.get(&id)?;
         Some(product.fragment(&func.ty(func.op(id).results[0]).dims, threads))
@@ -385,7 +385,7 @@ impl Products {
 }
 
 impl Wgmma {
-    /// The distribution of the sums, or of an operand in registers, of these extents.
+    /// The distribution of the accumulators, or of an operand in registers, of these extents.
     fn fragment(&self, dims: &Dims, threads: i64) -> Dist {
         let extents = super::rule::extents(dims);
         if self.operands == [0, 1] { fragment(&extents, threads) } else { transposed(&extents, threads) }

@@ -17,7 +17,7 @@ use crate::ir::{ArrayId, Dims, Func, Kind, Known, OpId, Order, Padding, RegionId
 
 /// The most bytes of a tile on its way out.
 const MOST: i64 = 64 << 10;
-/// The bits of elements of which a warp writes whole sectors from its sums: there is nothing to gain.
+/// The bits of elements of which a warp writes whole sectors from its accumulators: there is nothing to gain.
 const WIDE: u32 = 32;
 /// Bytes of the narrowest access to shared memory that a tile is put there by.
 const WORD: i64 = 4;
@@ -131,7 +131,7 @@ impl SharedTile {
         ROUND_TRIP + SHARED * dist.size() as f64 / vector as f64
     }
 
-    /// Whether each warpgroup holds strips of a tile of 16-bit floats like sums of `wgmma`: 64 rows, or as many columns where the product is
+    /// Whether each warpgroup holds strips of a tile of 16-bit floats like accumulators of `wgmma`: 64 rows, or as many columns where the product is
     /// transposed.
     pub(crate) fn strips(&self, dims: &Dims, dist: &Dist) -> Option<Major> {
         let [n, m] = self.extents;
