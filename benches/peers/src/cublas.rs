@@ -1,5 +1,5 @@
 //! cuBLASLt, the peer: matrix products, planned once and enqueued into the device's own stream, so that the same timer measures
-//! both sides in turns.
+//! both sides in alternation.
 #![allow(unsafe_code, reason = "the peer's interface is C; each block says why it holds")]
 
 mod error;
