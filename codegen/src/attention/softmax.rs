@@ -1,8 +1,8 @@
-//! The softmax of rows of scores that come tile by tile, kept in the registers of the threads that hold the scores.
+//! Online softmax over tiles of scores, in the registers of the threads that hold the scores.
 //!
-//! A row's exponentials are relative to a reference, which is the row's maximum or somewhat less: it follows the maximum only where a power would be
-//! greater than 2^8, since any reference gives the same quotients as long as nothing overflows. Most tiles then leave sums and weighted values as
-//! they are.
+//! Exponentials subtract a reference: the row's maximum, or a stale one. The reference is raised only if an exponential would be
+//! greater than 2^8, since any reference gives the same quotients as long as nothing overflows. So most tiles do not rescale the row sums and the
+//! accumulator.
 
 use girih_tensor::{DType, Tensor};
 

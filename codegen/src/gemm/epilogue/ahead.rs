@@ -1,5 +1,5 @@
-//! Reads an input of C's shape ahead: while a tile is multiplied, TMA copies bring the input's tile to where C will be staged in shared
-//! memory, each element to the place of C's (CUTLASS's epilogue load warp, with `ReuseSmemC`).
+//! Prefetch of an input of C's shape (CUTLASS's epilogue load warp, with `ReuseSmemC`). While the mainloop runs, TMA loads the input's tile into
+//! the shared memory where C will be staged, each element to the place of C's element.
 //!
 //! ```text
 //! a carrier, for each turn                 its warpgroup, for each turn

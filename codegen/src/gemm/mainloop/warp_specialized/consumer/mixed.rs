@@ -1,6 +1,5 @@
-//! Products of an A that is converted in registers: each thread loads its values from shared memory as they are laid out there, converts them, and
-//! the accumulators of the products of a tile along K are scaled where they are added to those of the tiles before (CUTLASS's
-//! `sm90_mma_tma_gmma_rs_warpspecialized_mixed_input`).
+//! Mixed-input GEMM: A is converted in registers (CUTLASS's `sm90_mma_tma_gmma_rs_warpspecialized_mixed_input`). Each thread loads its values of A
+//! from shared memory and converts them. The accumulators of a tile along K are scaled when they are added to those of the previous tiles.
 
 use girih_layout::{Int, Lay, Shape};
 use girih_tensor::{Slice, Tensor};

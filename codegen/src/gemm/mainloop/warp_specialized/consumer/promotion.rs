@@ -1,5 +1,6 @@
-//! Accumulators of 8-bit floats in two levels: `wgmma` keeps few bits of them, so that after some products they are added to f32 of the threads'
-//! own, and begin anew (CUTLASS's `GmmaFP8Accumulation`). Where blocks of A and B have scales, the accumulators of a block are scaled on their way.
+//! Promotion of 8-bit float accumulators (CUTLASS's `GmmaFP8Accumulation`). `wgmma` accumulates 8-bit floats with few bits. So after some
+//! instructions its accumulators are added to f32 accumulators of the threads, and start from zero again. If blocks of A and B have scales, the
+//! accumulators of a block are scaled at that point.
 
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{Slice, Tensor};
