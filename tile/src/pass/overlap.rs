@@ -1,7 +1,7 @@
 //! Software pipelining: an iteration issues its first MMA before the second MMA of the previous iteration, so that
 //! tensor cores and threads overlap.
 //!
-//! The body of the loop is a product of what it loads, functions of that product, and a product of these that it adds to what it carries:
+//! The body of the loop has an MMA of loaded tiles, functions of its result, and an MMA of these that adds to the loop-carried accumulator:
 //!
 //! ```text
 //! for n {                              if any {
@@ -15,9 +15,9 @@
 //!                                      }
 //! ```
 //!
-//! A loop whose product multiplies functions of what it loads is written in the same way, without a first product: `p = f(w[n])`.
+//! A loop whose MMA multiplies functions of loaded tiles is pipelined in the same way, without a first MMA: `p = f(w[n])`.
 //!
-//! Every product has the operands that it had, in the same order, so that results are the same to the last bit.
+//! Every MMA keeps its operands and their order, so results are bitwise equal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

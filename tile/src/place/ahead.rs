@@ -1,12 +1,12 @@
 //! Multistage prefetch by the threads that multiply: loads of a product's operands, issued iterations before their tiles are needed.
 //!
-//! Such a tile has a slot of shared memory for each stage. An iteration waits for its own slot, lets the threads meet once, and
-//! issues the loads of the last stage into the slot that the iteration before has read: by `cp.async`, or, where that cannot copy what
-//! the tile is to be, into registers, from which the iteration stores it at its end. This takes scalars of a later iteration, which are
-//! computed twice; they may not depend on what the loop carries.
+//! Such a tile has a slot of shared memory for each stage. An iteration waits for its slot, executes one barrier, and
+//! issues the loads of the last stage into the slot that the previous iteration has read. The loads use `cp.async`. If `cp.async` cannot produce
+//! the tile, they load into registers, and the end of the iteration stores these to the slot. The indices of a later iteration are
+//! computed twice, so they must not depend on loop-carried values.
 //!
-//! A product reads its operand in the slot. An operand that is computed from a tile (a cast, a scale, an unpacked integer) is prefetched
-//! as the array has it: the threads read the tile from its slot into registers, in the distribution that the computation wants.
+//! An MMA reads its operand from the slot. If an operand is computed from a tile (a cast, a scale, an unpacked integer), the tile is prefetched
+//! in the array's dtype, and the threads read it from its slot into registers, in the distribution of the computation.
 //!
 //! # Examples
 //! ```

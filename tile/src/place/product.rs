@@ -1,8 +1,8 @@
 //! MMAs with the accumulator in registers: the instruction of each, and the fragments that its threads need.
 //!
-//! The distribution of the accumulators says which elements of the result a thread computes. What it needs of an operand is the operand's *fragment*. An
-//! operand that is in the fragment's distribution is taken from its registers; any other is staged in shared memory by the product, and read
-//! from there as it is needed.
+//! The distribution of the accumulator decides which elements of the result a thread computes, and so which elements of an operand it needs: the
+//! operand's *fragment*. An operand that already has the fragment's distribution stays in registers. The MMA stages any other operand in shared
+//! memory, and reads fragments from there.
 //!
 //! # Examples
 //! ```

@@ -1,8 +1,8 @@
 //! The search for the cheapest work distributions.
 //!
-//! A node is a choice: the work distribution of an operation, or what a loop carries in one place. From every distribution as a seed each
-//! node takes the candidate nearest to it; then nodes change one by one, and all that have one candidate together, while that gains. In the
-//! cheapest choice that is found so, nodes change with those that they read or that read them too.
+//! A node is a choice: the work distribution of an operation, or the distribution of a loop-carried value. The search is a local descent from
+//! several seeds. For each seed, a node starts with the candidate nearest to the seed. Then nodes change one by one, and nodes with equal candidates
+//! change together, as long as the cost falls. In the cheapest result, nodes also change together with their operands and readers.
 
 mod descent;
 mod nodes;

@@ -1,5 +1,5 @@
-//! Products of matrices that whole programs compute: a loop over tiles along K that loads, multiplies and adds, and a store of the
-//! accumulator after an epilogue. Such a program is the kernel that [`girih_kernels::gemm`] writes for such a product.
+//! Recognition of programs that are one GEMM: a loop over tiles along K with an MMA, and a store of the
+//! accumulator after an epilogue. Such a program runs the kernel of [`girih_kernels::gemm`].
 //!
 //! ```text
 //! Func --loops: which operations--> Sketch --operand: arrays and axes--> Matrix A, B, C
@@ -8,8 +8,8 @@
 //! facts of the arrays --problem--> Problem --configure--> GemmConfig --codegen::gemm::generate--> GemmKernel
 //! ```
 //!
-//! A launch asks more: that the blocks store each tile of C once ([`Tiles`]), that the loop goes through all of K, and that A, B and C
-//! have the extents of one product. Where that does not hold, the program runs as any other.
+//! A launch also checks that the blocks store each tile of C once ([`Tiles`]), that the loop covers all of K, and that A, B and C
+//! have the extents of one GEMM. Otherwise the program is lowered like any other.
 //!
 //! # Examples
 //! ```

@@ -1,4 +1,4 @@
-//! Conditions beside which products stay under way: their sides are functions of tiles that no product is to write.
+//! Conditions that do not wait for MMAs in flight: their branches do not use registers that an MMA writes.
 
 use std::collections::BTreeSet;
 

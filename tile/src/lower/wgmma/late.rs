@@ -1,4 +1,4 @@
-//! Products at the end of an iteration whose accumulators the next iteration adds to: they are under way while that iteration begins, so that tensor cores do not wait.
+//! MMAs at the end of an iteration that stay in flight while the next iteration begins, so that the tensor cores do not wait.
 
 use girih_codegen::algorithm::warpgroup_wait;
 use girih_codegen::atom::MmaKind;

@@ -1,10 +1,12 @@
-//! Products by `wgmma`: tiles in shared memory, instructions that run beside the threads, and waits for their accumulators.
+//! Lowering of MMAs to `wgmma`: tiles in shared memory, asynchronous instructions, and waits for accumulators.
 //!
-//! A product is under way from its instructions on until something reads its result ([`Lowering::regs`]), until a loop, a condition or a region
-//! ends, or until the iteration after its own (`late.rs`). Its accumulators are in the registers of its accumulator, or of what the loop around carries, where
-//! nothing else reads these. Where a producer brings tiles, the program is written twice (`roles.rs`): for its threads, of which one issues TMA
-//! copies and all copy gathered rows (`copies.rs`), and for the warpgroups that do all else; slots of tiles are freed by one
-//! thread of each warpgroup when the last product that reads them is done.
+//! An MMA is in flight until an operation reads its result ([`Lowering::regs`]), until a loop, a condition or a region
+//! ends, or until the next iteration (`late.rs`). Its result is in the registers of its accumulator operand, or of the loop-carried value, if
+//! nothing else reads these.
+//!
+//! With a producer, the program is written twice (`roles.rs`): for the producer, of which one thread issues TMA
+//! copies and all threads copy gathered rows (`copies.rs`), and for the consumer warpgroups. One
+//! thread of each warpgroup frees a slot when the last MMA that reads it is complete.
 
 mod beside;
 mod copies;

@@ -1,9 +1,9 @@
-//! Products that warpgroups compute where their operands are (`wgmma`): which these are, and why others are not.
+//! MMAs that use `wgmma`, and the reasons why others do not.
 //!
-//! The accumulator of such a product has the distribution of the instruction's C, 64 rows a warpgroup. A is in registers of the same
-//! distribution, or in shared memory, where B always is. A tile that is loaded for such products alone goes to shared memory at once, and no
-//! thread holds it; other operands are stored there. Where B is computed and A is loaded, the instructions compute C^T = B^T A^T, so that the
-//! threads multiply what they have computed.
+//! The accumulator has the distribution of the instruction's C, 64 rows a warpgroup. A is in registers of the same
+//! distribution, or in shared memory. B is in shared memory. A tile that only `wgmma` reads is loaded to shared memory directly, and no
+//! thread holds it. Other operands are stored there by the threads. If B is computed and A is loaded, the instructions compute C^T = B^T A^T, so that
+//! the computed operand stays in registers.
 //!
 //! # Examples
 //! ```

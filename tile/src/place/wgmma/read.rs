@@ -1,5 +1,5 @@
-//! Tiles that the producer brings beside those of products, and that threads read into registers: what operands are computed from, such as
-//! packed weights and their scales. Threads that loaded them would wait for memory, or for each other where they share what they load.
+//! Tiles that the producer loads and threads read into registers to compute operands, such as packed weights and their scales.
+//! If the threads loaded them, they would wait for memory.
 
 use std::collections::BTreeMap;
 

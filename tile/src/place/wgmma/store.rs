@@ -1,4 +1,4 @@
-//! Stores by TMA: threads put a tile into shared memory, and one of them lets it be copied from there while the others go on.
+//! Stores by TMA: threads write a tile to shared memory, and one thread issues the TMA copy while the others continue.
 
 use std::collections::BTreeMap;
 
