@@ -356,7 +356,7 @@ impl Func {
         self.leaves_from(body, 0)
     }
 
-    /// The same of a region with so many loops between it and the body.
+    /// The same of a region with this many loops between it and the body.
     fn leaves_from(&self, region: RegionId, loops: u32) -> bool {
         self.region(region).ops.iter().any(|&id| {
             let op = self.op(id);

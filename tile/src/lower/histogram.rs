@@ -145,7 +145,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Counters of a loop for so many numbers, in each iteration of which so many elements are counted.
+    /// Counters of a loop for this many numbers, in each iteration of which this many elements are counted.
     pub(super) fn counters(&mut self, bins: i64, elements: i64) -> Result<Counters> {
         let copies = copies(bins, ITERATIONS * elements);
         let base = self.b.alloc_shared(Counters::bytes(bins, copies), 16)?;

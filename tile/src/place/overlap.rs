@@ -36,7 +36,7 @@ impl Plan {
         pass::overlap(func, may, |id| self.held(id).unwrap_or(0))
     }
 
-    /// Registers of a thread that an operand of a product takes, with so many bits an element more.
+    /// Registers of a thread that an operand of a product takes, with this many bits an element more.
     fn words(&self, id: OpId, at: usize, more: u32) -> i64 {
         let value = self.func.op(id).operands[at];
         self.dist(value).size() as i64 * i64::from(self.func.ty(value).dtype.bits() + more) / 32

@@ -172,7 +172,7 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// Takes so many bytes.
+    /// Takes this many bytes.
     pub(super) fn take(&mut self, bytes: i64) -> i64 {
         let at = (self.bytes + PATTERN - 1) / PATTERN * PATTERN;
         self.bytes = at + bytes;

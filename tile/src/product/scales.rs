@@ -37,7 +37,7 @@ pub enum Scales {
     Rows(MixedInput, Scale),
 }
 
-/// What an axis of a tile counts: a mode, so many of its elements at a time.
+/// What an axis of a tile counts: elements of a mode, in steps of `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
     role: Role,
@@ -216,7 +216,7 @@ fn rows(
     Ok(Scales::Rows(MixedInput { dtype, scale, group: BLOCK }, array))
 }
 
-/// The array that scales are loaded from, and its dtype, if so many elements of a mode have one.
+/// The array that scales are loaded from, and its dtype, if this many elements of a mode have one.
 fn read(func: &Func, at: At<'_>, of: &Factor, mode: usize, shared: i64) -> Option<(Scale, DType)> {
     let Def::Result(id, _) = func.value(of.value).def else { return None };
     let load = func.op(id);

@@ -57,7 +57,7 @@ impl Tiles {
         }
     }
 
-    /// Whether the blocks of a grid store each tile of C of so many products of M x N x K once, and go through all of K. Of a block for each
+    /// Whether the blocks of a grid store each tile of C of this many products of M x N x K once, and go through all of K. Of a block for each
     /// tile this is seen at once; any other order is gone through, if it has at most 2^18 tiles, blocks and iterations, and is taken for none that
     /// covers C if it has more.
     pub fn cover(&self, func: &Func, with: &Arguments, mnk: [i64; 3], products: i64) -> bool {

@@ -193,7 +193,7 @@ fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &B
     })
 }
 
-/// How long one side of a pair runs, so that all pairs of so many candidates fit the time.
+/// How long one side of a pair runs, so that all pairs of this many candidates fit the time.
 fn slice(budget: &Budget, candidates: usize) -> Duration {
     let stay = [candidates].into_iter().chain(STAY.map(|stay| stay.min(candidates)));
     let pairs: usize = stay.zip(ROUNDS).map(|(candidates, pairs)| candidates * pairs).sum();

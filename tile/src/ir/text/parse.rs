@@ -33,7 +33,7 @@ struct Parser {
     depth: usize,
 }
 
-/// So many regions may be inside each other.
+/// This many regions may be inside each other.
 const DEEPEST: usize = 64;
 
 impl Parser {

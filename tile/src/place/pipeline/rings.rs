@@ -11,7 +11,7 @@ use crate::ir::{Kind, OpId, RegionId};
 
 /// How many iterations of a loop are under way where the user says nothing, and memory allows.
 const ITERATIONS: i64 = 4;
-/// What TMA copies write begins at multiples of so many bytes.
+/// What TMA copies write begins at multiples of this many bytes.
 const ALIGN: i64 = 128;
 
 /// A ring that is to be.

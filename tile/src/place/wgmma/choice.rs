@@ -76,7 +76,7 @@ fn merged(func: &Func, value: Value) -> Option<Traced<Vec<usize>>> {
 }
 
 impl<'a> Choice<'a> {
-    /// Of a function, for blocks of so many threads.
+    /// Of a function, for blocks of this many threads.
     pub(in crate::place) fn new(func: &'a Func, sm: u32, threads: u32) -> Choice<'a> {
         let (refused, regions, uses) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut choice = Choice { func, threads, blocks: super::blocks(func, sm), refused, regions, uses };

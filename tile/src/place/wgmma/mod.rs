@@ -174,7 +174,7 @@ fn transposed(extents: &[i64], threads: i64) -> Dist {
     fragment(&turned, threads).permute(&axes)
 }
 
-/// The registers that threads begin with in blocks of so many warpgroups, of which an SM has some at a time.
+/// The registers that threads begin with in blocks of this many warpgroups, of which an SM has some at a time.
 pub(crate) fn begin(warpgroups: i64, blocks: i64) -> i64 {
     (REGISTERS / (i64::from(WARPGROUP) * warpgroups * blocks.max(1)) / 8 * 8).min(255)
 }
@@ -184,7 +184,7 @@ pub(crate) const KEPT: i64 = 24;
 /// The most registers of a thread that are asked for.
 const MOST: i64 = 240;
 
-/// The registers of a consumer's thread (`setmaxnreg`), where a producer's keeps so many.
+/// The registers of a consumer's thread (`setmaxnreg`), where a producer's keeps this many.
 pub(crate) fn registers_of_consumers(warpgroups: i64, blocks: i64, kept: i64) -> i64 {
     let each = begin(warpgroups + 1, blocks);
     ((each * (warpgroups + 1) - kept.min(each)) / warpgroups.max(1) / 8 * 8).min(MOST)

@@ -90,7 +90,7 @@ impl Choice<'_> {
     }
 }
 
-/// How many loops are around each operation of a region, which is in so many.
+/// How many loops are around each operation of a region, which is in this many loops.
 fn loops(func: &Func, region: RegionId, around: usize, depths: &mut BTreeMap<OpId, usize>) {
     for &id in &func.region(region).ops {
         let op = func.op(id);
@@ -163,7 +163,7 @@ impl SharedTile {
         }
     }
 
-    /// Where elements are, in elements: modes are the axes of an array with so many, (Tile0,Tile1,...).
+    /// Where elements are, in elements: modes are the axes of an array of its rank, (Tile0,Tile1,...).
     ///
     /// # Errors
     /// There are none for extents that multiply to less than 2^63.
@@ -180,7 +180,7 @@ impl SharedTile {
         Lay::concat(&modes)
     }
 
-    /// The TMA copy of the tile: modes are the axes of an array with so many. What it says of the array are the tile's own extents, and
+    /// The TMA copy of the tile: modes are the axes of an array of its rank. What it says of the array are the tile's own extents, and
     /// that elements follow each other along the contiguous axis; a launch knows the rest.
     ///
     /// # Errors
