@@ -34,7 +34,7 @@ type Operation = Box<dyn FnOnce(&Simulator) -> Result<(), Error> + Send>;
 
 enum Step {
     Do(Operation),
-    /// Wait until that stream has done so many steps.
+    /// Wait until that stream has done this many steps.
     Wait(usize, usize),
 }
 

@@ -77,7 +77,7 @@ pub enum Error {
         /// The modifier that is there.
         found: String,
     },
-    /// No form with these modifiers has so many operands.
+    /// No form with these modifiers has this many operands.
     #[error("{at}: `{inst}`: {found} operands don't fit the form `{form}`")]
     OperandCount {
         /// Where.

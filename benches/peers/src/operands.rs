@@ -15,7 +15,7 @@ use crate::data::{Pool, bytes, is_poison};
 use crate::measure::Bench;
 use crate::rows::Product;
 
-/// Buffers start at multiples of so many bytes, as allocations do.
+/// Buffers start at multiples of this many bytes, as allocations do.
 const LINE: i64 = 256;
 /// The rows and the columns of C that are compared with f64.
 const SAMPLED: i64 = 32;

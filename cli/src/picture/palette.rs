@@ -57,7 +57,7 @@ impl Palette {
         Palette::of_threads(WARP).thread(bank.rem_euclid(WARP))
     }
 
-    /// The colour of a cell whose bank has to give so many words at a time: green for one word, which is no conflict, then from yellow to
+    /// The colour of a cell whose bank has to give this many words at a time: green for one word, which is no conflict, then from yellow to
     /// dark red.
     pub fn ways(ways: i64) -> u32 {
         match ways {

@@ -26,7 +26,7 @@ impl Cell {
     }
 }
 
-/// A line from the corner (row, column) of a cell on, so many rows down or columns to the right.
+/// A line from the corner (row, column) of a cell on, this many rows down or columns to the right.
 pub(super) struct Line {
     pub(super) kind: LineKind,
     pub(super) from: [usize; 2],

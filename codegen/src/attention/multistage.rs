@@ -195,7 +195,7 @@ fn logarithms(b: &mut Builder, lse: &Lse, entry: &Entry) -> Result<Tensor<Gmem>,
     Gmem::computed(pointer, DType::F32, vec![&entry.queries - &entry.row], vec![Expr::from(1)])
 }
 
-/// The matrix (Row,HeadDim) of the head of a tile: so many rows of the tensor from a row on.
+/// The matrix (Row,HeadDim) of the head of a tile: this many rows of the tensor from a row on.
 fn matrix(
     b: &mut Builder,
     interface: &Interface<'_>,

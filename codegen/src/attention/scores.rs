@@ -50,7 +50,7 @@ impl Addend {
         Ok(Addend { matrix, scale: bias.scale.clone() })
     }
 
-    /// What is added to the scores of a thread in a tile of so many rows and columns, which is tile `number` along the keys.
+    /// What is added to the scores of a thread in a tile of this many rows and columns, which is tile `number` along the keys.
     ///
     /// # Errors
     /// As [`Builder::value`].

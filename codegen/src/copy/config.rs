@@ -82,7 +82,7 @@ pub struct Side {
     /// How many of the first modes of the order follow each other in memory without gaps, the first of them with stride 1. All but the
     /// last of them are in the tile as a whole.
     pub run: usize,
-    /// The elements that are accessed at once. The address and all strides but those of the run must be multiples of so many
+    /// The elements that are accessed at once. The address and all strides but those of the run must be multiples of this many
     /// elements. It is 1 if there is no run.
     pub vector: i64,
     /// The modes behind the run whose strides are below 0: their parameters are the sizes of the strides, and the address is that of coordinate 0.
@@ -107,7 +107,7 @@ pub enum Through {
 /// The order in which blocks go through the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Walk {
-    /// Blocks first go through so many tiles along the destination's first mode of several tiles, then along the source's, and then come the
+    /// Blocks first go through this many tiles along the destination's first mode of several tiles, then along the source's, and then come the
     /// next tiles of the destination's. With 1 they go along the whole of the destination's first.
     pub band: i64,
     /// Whether there are only as many blocks as the launch says, each of which goes on with another tile.

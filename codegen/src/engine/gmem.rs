@@ -198,7 +198,7 @@ impl Gmem {
         self.bounds.as_ref().map(|bounds| (&self.coordinate[..], &bounds.extents[..]))
     }
 
-    /// The same array, with the same extents and coordinates, so many elements further in memory.
+    /// The same array, with the same extents and coordinates, this many elements further in memory.
     pub(crate) fn further(&self, elements: &Expr) -> Gmem {
         Gmem { offset: &self.offset + elements, ..self.clone() }
     }

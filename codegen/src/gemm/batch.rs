@@ -72,11 +72,11 @@ enum Step {
 pub(super) enum Lie {
     /// All products have the same.
     Same,
-    /// They are so many elements apart.
+    /// They are this many elements apart.
     Apart(Expr),
     /// They are groups along this mode of one tensor.
     Along(usize),
-    /// Their addresses, multiples of so many bytes, are one after the other where the first tensor would begin.
+    /// Their addresses, multiples of this many bytes, are one after the other where the first tensor would begin.
     Pointers(i64),
 }
 

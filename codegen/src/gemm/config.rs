@@ -379,7 +379,7 @@ impl Store {
     }
 }
 
-/// Checks that the results of a tile go through shared memory in subtiles of so many rows and columns.
+/// Checks that the results of a tile go through shared memory in subtiles of this many rows and columns.
 fn check_staged(
     config: &GemmConfig,
     parts: &WarpSpecialized,

@@ -215,7 +215,7 @@ impl Copied {
     }
 
     /// Copies the vectors of row `row` of the matrix at `from` to row `to` of all copies, as far as they are the thread's: `first`, and every
-    /// so many lanes behind it another one of `vectors`.
+    /// this many lanes behind it another one of `vectors`.
     fn emit_row(
         &self,
         b: &mut Builder,

@@ -31,7 +31,7 @@ pub enum Limit {
         /// The element at which the vector begins.
         offset: i64,
     },
-    /// A thread has only so many values.
+    /// A thread has fewer values.
     Values(i64),
 }
 

@@ -48,7 +48,7 @@ pub struct OrderedSequence {
 }
 
 impl OrderedSequence {
-    /// A sequence of so many groups, in each of which `arrivals` threads end the turn. Its mbarriers take
+    /// A sequence of this many groups, in each of which `arrivals` threads end the turn. Its mbarriers take
     /// [`OrderedSequence::barrier_bytes`] of shared memory.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl OrderedSequence {
         Ok(OrderedSequence { base, groups, arrivals })
     }
 
-    /// Bytes of shared memory that the mbarriers of so many groups take.
+    /// Bytes of shared memory that the mbarriers of this many groups take.
     pub const fn barrier_bytes(groups: i64) -> i64 {
         groups * MBARRIER_BYTES
     }

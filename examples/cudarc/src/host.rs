@@ -55,7 +55,7 @@ pub(super) fn gpu() -> Outcome<Option<usize>> {
 }
 
 impl Host {
-    /// So many bytes on the GPU that the environment variable `GIRIH_DEVICE` names, or on a simulator.
+    /// This many bytes on the GPU that the environment variable `GIRIH_DEVICE` names, or on a simulator.
     pub(super) fn open(bytes: usize) -> Outcome<Host> {
         let Some(number) = gpu()? else {
             let device = Device::open(Select::Sim)?;

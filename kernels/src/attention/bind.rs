@@ -37,7 +37,7 @@ pub(super) fn open(kernel: &AttentionKernel) -> Vec<&str> {
 }
 
 impl<'a> Binding<'a> {
-    /// Checks the buffers: dtypes, lengths, addresses, which are multiples of so many bytes, and that nothing is written that is also read. `spare` stands for K and
+    /// Checks the buffers: dtypes, lengths, addresses, which are multiples of this many bytes, and that nothing is written that is also read. `spare` stands for K and
     /// V where there are no keys.
     pub(super) fn new(
         problem: &'a Problem,
@@ -195,7 +195,7 @@ fn used(problem: &Problem, tensor: Tensor4) -> [i64; 3] {
     strides
 }
 
-/// What is given by this name: a buffer of so many elements of this dtype.
+/// What is given by this name: a buffer of this many elements of this dtype.
 fn beside<'a>(
     given: &[(&str, Given<'a>)],
     (name, dtype, needed): (&'static str, girih_tensor::DType, i64),

@@ -209,7 +209,7 @@ pub(super) fn accepts(problem: &Problem, config: &AttentionConfig) -> Result<(),
     }
 }
 
-/// The blocks of a launch for so many tiles: those of sm_90 stay and take one tile after the other, of the others each takes one.
+/// The blocks of a launch for this many tiles: those of sm_90 stay and take one tile after the other, of the others each takes one.
 pub fn blocks(config: &AttentionConfig, tiles: i64, multiprocessors: u32) -> u32 {
     let tiles = u32::try_from(tiles).unwrap_or(u32::MAX);
     match config.form {

@@ -140,7 +140,7 @@ impl Problem {
         Problem { kv_heads, ..self }.checked()
     }
 
-    /// The same with a tensor whose rows, heads and batches begin so many elements apart. The elements of a row follow each other. The
+    /// The same with a tensor whose rows, heads and batches begin this many elements apart. The elements of a row follow each other. The
     /// stride of a mode of one element does not count.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ impl Problem {
         self.checked()
     }
 
-    /// The same with a tensor that begins at multiples of so many bytes, where that is not 16. Kernels for TMA copies need 16.
+    /// The same with a tensor that begins at multiples of this many bytes, where that is not 16. Kernels for TMA copies need 16.
     ///
     /// # Errors
     /// [`Error::Alignment`] for what is no power of two, or less than an element.

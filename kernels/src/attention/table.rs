@@ -45,7 +45,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table for tiles of `[queries, keys]` and at most so many blocks, of which each gets a tile.
+    /// The table for tiles of `[queries, keys]` and at most this many blocks, of which each gets a tile.
     ///
     /// # Errors
     /// [`Error::Grid`] for more tiles than a table has.
@@ -87,7 +87,7 @@ impl Table {
         Ok(lists.table())
     }
 
-    /// How many tiles of so many queries a problem has.
+    /// How many tiles of this many queries a problem has.
     pub fn count(problem: &Problem, queries: i64) -> i64 {
         let of = |sequence: Sequence| tiles(sequence.queries, queries).saturating_mul(problem.heads());
         problem.sequences().fold(0, |count, sequence| count.saturating_add(of(sequence)))
@@ -130,7 +130,7 @@ struct Costly {
     number: usize,
 }
 
-/// How many tiles of `tile` rows hold so many rows.
+/// How many tiles of `tile` rows hold this many rows.
 fn tiles(rows: i64, tile: i64) -> i64 {
     (rows + tile - 1) / tile
 }

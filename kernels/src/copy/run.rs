@@ -232,7 +232,7 @@ fn load(device: &Device, aligned: [i64; 2], chosen: Chosen) -> Result<Loaded, Er
 }
 
 impl Loaded {
-    /// Bytes of so many elements of the configuration's dtype.
+    /// Bytes of this many elements of the configuration's dtype.
     fn bytes(&self, elements: i64) -> usize {
         size(elements) * (self.chosen.config.dtype.bits() / 8) as usize
     }

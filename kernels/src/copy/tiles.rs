@@ -10,7 +10,7 @@ use super::sides::{EXACT, OneSide, WIDEST, is_far, widened};
 use crate::Error;
 use girih_device::sizes::wide;
 
-/// Bytes below which an access costs as much as one of so many bytes.
+/// Bytes below which an access costs as much as one of this many bytes.
 const WORD: i64 = 4;
 /// Threads below which a block leaves lanes of its warp without work.
 const FEW: i64 = 32;

@@ -64,7 +64,7 @@ const ALIKE: usize = 3;
 /// A configuration that the model takes for so much slower than the best is not measured.
 const HOPELESS: f64 = 2.5;
 
-/// Warp-specialised configurations for `problem` on a device of so many SMs, at most `most`, the likeliest first. There are none
+/// Warp-specialised configurations for `problem` on a device of this many SMs, at most `most`, the likeliest first. There are none
 /// where `wgmma` does not take the elements: f64. Of f32, configurations for the CUDA cores.
 ///
 /// # Examples

@@ -174,7 +174,7 @@ pub(super) fn is_invariant(config: &GemmConfig) -> bool {
 }
 
 /// The configuration with room for what an epilogue reduces: with as many stages less as leave shared memory for it, and by warps of tensor
-/// cores with so many threads that each has registers for it. Of pairs of columns that are gated, C's tile has half
+/// cores with this many threads that each has registers for it. Of pairs of columns that are gated, C's tile has half
 /// as many columns; what TMA copies do not store, threads store element by element.
 ///
 /// # Examples

@@ -133,7 +133,7 @@ impl Problem {
         Problem { a, b, c, ..self }.checked_batch()
     }
 
-    /// The same with matrices that begin at multiples of so many bytes, where that is not 16: a slice of a buffer may begin at any
+    /// The same with matrices that begin at multiples of this many bytes, where that is not 16: a slice of a buffer may begin at any
     /// element, and a matrix of someone else's anywhere. A kernel that is chosen for such a problem takes such addresses, and takes them
     /// for no other problem if wider loads need more.
     ///

@@ -11,7 +11,7 @@ use crate::Error;
 const LINE: i64 = 128;
 
 /// Tensor maps describe rows that begin at multiples of 16 bytes, but where these are no multiples of 128, every row of a tile is in two
-/// lines of the cache. In the time in which the L2 cache then gives the SMs an element, they compute so many products. An estimate
+/// lines of the cache. In the time in which the L2 cache then gives the SMs an element, they compute this many products. An estimate
 /// from an H200: 4095x4097x4099 in bf16 by tiles of 128x128 takes 336 us with pitches of 4104, and 254 us, the pass included, where A and B
 /// are copied first.
 const STRADDLING: i64 = 100;

@@ -24,7 +24,7 @@ impl Workspace {
         Ok([&self.turns].into_iter().chain(of_outputs).try_for_each(|turns| turns.fill_bytes(0))?)
     }
 
-    /// Whether accumulators and semaphores of so many bytes have room.
+    /// Whether accumulators and semaphores of this many bytes have room.
     fn holds(&self, [sums, turns]: [usize; 2]) -> bool {
         self.sums.len() >= sums && self.turns.len() >= turns
     }
@@ -35,7 +35,7 @@ impl Workspace {
 pub(super) struct Shared(Mutex<Option<Arc<Workspace>>>);
 
 impl Shared {
-    /// A workspace that has room for accumulators and semaphores of so many bytes: the one that is held, or a larger one in its place, which those
+    /// A workspace that has room for accumulators and semaphores of this many bytes: the one that is held, or a larger one in its place, which those
     /// keep that have it; none if there are no semaphores. A GEMM with outputs besides C, of which tiles leave `reductions`, has a workspace of
     /// its own.
     pub(super) fn of(

@@ -2,7 +2,7 @@
 
 /// Threads of a warp.
 const WARP: i64 = 32;
-/// The hues of a picture: so many can be told apart.
+/// The hues of a picture: this many can be distinguished.
 const HUES: i64 = 8;
 
 /// The colours of threads: a hue for each warp and a shade for each thread. The threads of a single warp share the whole circle of hues,

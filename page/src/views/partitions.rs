@@ -54,7 +54,7 @@ enum Partition {
     Copy { name: String, unit: i64 },
     /// A copy atom for each thread of (ThrM,ThrN) -> thread with values (ValM,ValN) -> value.
     TiledCopy { name: String, threads: String, values: String, dtype: String },
-    /// The coalesced copy of a tile by so many threads.
+    /// The coalesced copy of a tile by this many threads.
     Planned { memory: String, threads: i64, dtype: String },
 }
 

@@ -28,9 +28,9 @@ pub enum Fill {
     Zero,
     /// Random numbers from 0 on that are below this one.
     Below(usize),
-    /// Where parts of so many elements end: random numbers that do not fall, the last of which is this one.
+    /// Where parts of this many elements end: random numbers that do not fall, the last of which is this one.
     Ends(usize),
-    /// Where parts of so many elements begin, and the last one ends: a zero, then as [`Fill::Ends`].
+    /// Where parts of this many elements begin, and the last one ends: a zero, then as [`Fill::Ends`].
     Offsets(usize),
 }
 

@@ -7,9 +7,9 @@ use std::hash::{Hash, Hasher};
 use super::cluster::Cluster;
 use super::warp::State;
 
-/// At least so many turns of all warps are between two looks at the state.
+/// At least this many turns of all warps are between two looks at the state.
 const TURNS: u32 = 32;
-/// For so many bytes of the state there is one more turn.
+/// For this many bytes of the state there is one more turn.
 const BYTES: usize = 4096;
 
 /// The states of a cluster at some of its turns (Brent's algorithm): a state is compared with an earlier one, and that

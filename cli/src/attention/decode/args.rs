@@ -51,7 +51,7 @@ pub(crate) struct ProblemArgs {
     /// Order of the axes of the cache: bshd, (sequence or page, key, head, dim), or bhsd
     #[arg(long, default_value = "bshd")]
     pub(crate) order: Order,
-    /// A query sees its own key and so many keys before it [default: all]
+    /// A query sees its own key and this many keys before it [default: all]
     #[arg(long, value_name = "KEYS")]
     pub(crate) window: Option<i64>,
     /// What scores are multiplied by [default: 1 / sqrt(head dim)]
@@ -63,7 +63,7 @@ pub(crate) struct ProblemArgs {
     /// Compute the logsumexps too
     #[arg(long)]
     lse: bool,
-    /// Cut the keys of a sequence into up to so many parts [default: as keep the device busy]
+    /// Cut the keys of a sequence into up to this many parts [default: as keep the device busy]
     #[arg(long)]
     pub(crate) parts: Option<i64>,
 }

@@ -47,7 +47,7 @@ pub(super) fn weights(
     Ok((factors, [greatest, sum]))
 }
 
-/// Registers for the exponentials of a tile, (FrgV,1,RestK), of so many atoms along the keys.
+/// Registers for the exponentials of a tile, (FrgV,1,RestK), of this many atoms along the keys.
 pub(super) fn powers(b: &mut Builder, dtype: DType, atoms: i64) -> Result<Tensor<Rmem>, Error> {
     let values = girih_layout::lay!("(2,2,2):(1,2,4)");
     Rmem::tensor(b, dtype, Lay::concat(&[values, crate::sizes::ONE, Lay::strided([atoms], [8])?.mode(0)?])?)

@@ -138,7 +138,7 @@ impl Multistage {
         }
     }
 
-    /// The copies of a tile of so many rows from global memory to shared memory, and back.
+    /// The copies of a tile of this many rows from global memory to shared memory, and back.
     pub(super) fn copies(&self, config: &AttentionConfig, rows: i64) -> Result<[TiledCopy; 2], Error> {
         let bytes = self.vector.saturating_mul(element_bytes("dtype", config.dtype)?);
         let store = u32::try_from(bytes).ok().and_then(universal_copy);

@@ -146,7 +146,7 @@ pub(super) struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    /// So many slots from `first` on, of which the first one is for the first item.
+    /// This many slots from `first` on, of which the first one is for the first item.
     #[track_caller]
     pub(super) fn new(
         b: &mut Builder,

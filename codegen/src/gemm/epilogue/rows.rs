@@ -148,14 +148,14 @@ impl Rows {
     }
 }
 
-/// How many threads of a warpgroup store neighbouring vectors of 64 rows and so many columns, if all threads have as many vectors.
+/// How many threads of a warpgroup store neighbouring vectors of 64 rows and this many columns, if all threads have as many vectors.
 pub(in crate::gemm) fn lanes(major: Major, columns: i64, vector: i64) -> Option<i64> {
     let (line, others) = if major == Major::K { (columns, ROWS) } else { (ROWS, columns) };
     let divides = |along: &i64| WARPGROUP % along == 0 && line % (along * vector) == 0;
     (1..=LANES).rev().filter(divides).find(|along| others % (WARPGROUP / along) == 0)
 }
 
-/// The bytes of shared memory that so many rows and columns of C take.
+/// The bytes of shared memory that this many rows and columns of C take.
 pub(in crate::gemm) fn shared_bytes(dtype: DType, [rows, columns]: [i64; 2]) -> Result<i64, Error> {
     Ok(rows * columns * element_bytes("c_type", dtype)?)
 }

@@ -68,7 +68,7 @@ pub struct Piece {
 /// Whether the accumulator of a piece is stored or passed to another block. It is passed in an array of a workspace; those of a tile are consecutive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handed {
-    /// The block adds those in so many arrays from the first on, and stores the tile.
+    /// The block adds those in this many arrays from the first on, and stores the tile.
     Stored {
         /// The number of the first array, if there are any.
         first: u32,
@@ -89,11 +89,11 @@ pub enum Handed {
 enum Cut {
     /// Not at all.
     Whole,
-    /// Each of so many tiles into `windows` equal pieces.
+    /// Each of this many tiles into `windows` equal pieces.
     Equal { tiles: u32, windows: u32 },
-    /// Each of so many tiles into `windows` pieces of `length` tiles along K, and what is left of it for the `rest` blocks that are left.
+    /// Each of this many tiles into `windows` pieces of `length` tiles along K, and what is left of it for the `rest` blocks that are left.
     Windows { tiles: u32, windows: u32, length: u32, rest: u32 },
-    /// So many tiles, one behind the other, into equal pieces for all blocks.
+    /// This many tiles, one behind the other, into equal pieces for all blocks.
     Row { tiles: u32 },
 }
 
@@ -101,7 +101,7 @@ enum Cut {
 type Part = (u32, Range<u32>);
 
 impl Pieces {
-    /// Shares out the work on so many rows and columns of tiles; the accumulators of a piece take `array_bytes` bytes.
+    /// Shares out the work on this many rows and columns of tiles; the accumulators of a piece take `array_bytes` bytes.
     pub(in crate::gemm) fn new(
         work: &Work<'_>,
         [rows, columns]: [u32; 2],

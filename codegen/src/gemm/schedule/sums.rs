@@ -94,7 +94,7 @@ impl Workspace {
 pub(super) struct Vectors {
     /// (Width,Columns,Rows)
     pub(super) layout: Lay,
-    /// The values of a vector: four, where so many make up all values.
+    /// The values of a vector: four, where this many make up all values.
     pub(super) width: i64,
     /// The vectors along a row of atoms, and the rows of atoms.
     pub(super) counts: [i64; 2],

@@ -275,7 +275,7 @@ fn viewed(address: u64, dtype: DType, [extents, strides]: &[[i64; 4]; 2]) -> Vie
     View { address, element: i64::from(dtype.bits()) / 8, extents, strides }
 }
 
-/// Checks that a buffer has so many elements and begins at such a multiple.
+/// Checks that a buffer has this many elements and begins at such a multiple.
 fn sized<T: Pod>(matrix: &'static str, buffer: &Buffer<T>, needed: i64, align: i64) -> Result<(), Error> {
     if needed > buffer.len() as i64 {
         return Err(Error::BufferTooSmall { matrix, needed, len: buffer.len() });

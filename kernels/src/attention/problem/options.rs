@@ -97,7 +97,7 @@ impl Problem {
         self.with_bias_strides(dtype, strides)
     }
 
-    /// The same with a bias whose queries, heads and batches begin so many elements apart, 0 where all have the same.
+    /// The same with a bias whose queries, heads and batches begin this many elements apart, 0 where all have the same.
     ///
     /// # Errors
     /// [`Error::Input`] for another dtype than f32 and that of the problem, and for packed sequences; [`Error::Extent`] for strides outside of

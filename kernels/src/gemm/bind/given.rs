@@ -121,7 +121,7 @@ impl<'a> Given<'a> {
         Given { stride, ..self }
     }
 
-    /// The elements from the tensor of a product to that of the next one, of so many products. A single product has no next one.
+    /// The elements from the tensor of a product to that of the next one, of this many products. A single product has no next one.
     pub(super) fn step(&self, products: i64) -> i64 {
         if products > 1 { self.stride } else { 0 }
     }

@@ -23,7 +23,7 @@ const MET: f64 = 1500.0;
 const MULTICAST: f64 = 1.02;
 
 impl Model {
-    /// The tiles of so many rows and columns.
+    /// The tiles of this many rows and columns.
     pub(super) fn tiles(&self, [rows, columns]: [i64; 2]) -> i64 {
         let [m, n, _] = self.problem.mnk();
         let of_one = ((m + rows - 1) / rows).saturating_mul((n + columns - 1) / columns);

@@ -420,7 +420,7 @@ impl MultistageFacts {
         self.output == self.dtype && self.store > 1 && !self.fused
     }
 
-    /// Whether loads of A and of B take so many bytes.
+    /// Whether loads of A and of B take this many bytes.
     fn loads_at_least(&self, bytes: i64) -> bool {
         self.a.vector.min(self.b.vector) * i64::from(self.dtype.bits()) / 8 >= bytes
     }

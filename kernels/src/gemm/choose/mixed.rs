@@ -242,7 +242,7 @@ impl Facts {
         (bytes - 1024 - self.store().1) / stage
     }
 
-    /// The configuration with at most so many stages.
+    /// The configuration with at most this many stages.
     fn config(&self, most: i64) -> Result<GemmConfig, Error> {
         let Facts { mixed, tile: [rows, columns], consumers, multicast, parts, .. } = *self;
         let (types, majors) = ([DType::F32, DType::Bf16, DType::Bf16], [Major::K, self.major]);

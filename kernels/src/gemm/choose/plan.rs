@@ -23,7 +23,7 @@ pub(super) struct Plan {
     depth: i64,
     /// The warpgroups that multiply a tile, 1 to 3.
     warpgroups: usize,
-    /// The teams of so many warpgroups that take a block's tiles in alternation.
+    /// The teams of this many warpgroups that take a block's tiles in alternation.
     pub(super) teams: i64,
     /// The blocks that bring tiles of B together.
     multicast: i64,
@@ -74,7 +74,7 @@ pub(in crate::gemm) const fn promoted(columns: i64) -> i64 {
     if columns > PROMOTED { columns / 2 } else { columns }
 }
 
-/// The registers of the producer's threads and of the others', where so many warpgroups multiply a tile of so many elements.
+/// The registers of the producer's threads and of the others', where this many warpgroups multiply a tile of this many elements.
 pub(in crate::gemm) const fn registers(tile: i64, warpgroups: usize) -> [u32; 2] {
     let sums = tile / (128 * warpgroups as i64);
     if sums >= MANY_SUMS { REGISTERS_FOR_MANY } else { REGISTERS[warpgroups - 1] }
@@ -127,7 +127,7 @@ impl Plan {
         Plan { depth: 2 * ROW, ..self }
     }
 
-    /// With tiles that are as long along K as so many bits, or nearly.
+    /// With tiles that are as long along K as this many bits, or nearly.
     pub(super) const fn with_depth(self, bits: i64) -> Plan {
         Plan { depth: if bits >= 16 * ROW { 2 * ROW } else { ROW }, ..self }
     }
@@ -142,7 +142,7 @@ impl Plan {
         Plan { early: true, ..self }
     }
 
-    /// Whether a block of so many warpgroups computes a tile of these extents alone, and stores rows of C.
+    /// Whether a block of this many warpgroups computes a tile of these extents alone, and stores rows of C.
     pub(super) fn is_plain(&self, tile: [i64; 2], warpgroups: usize) -> bool {
         let alone = self.teams == 1 && self.parts == 1 && self.multicast == 1 && !self.stream;
         self.tile == tile && self.warpgroups == warpgroups && alone && !self.columns

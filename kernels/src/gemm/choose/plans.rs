@@ -52,7 +52,7 @@ const TURNS: i64 = 3;
 /// The plans of problems whose rows are the same wherever they are: one for any N, and one for an N of a few.
 pub(super) const INVARIANT: [Plan; 2] = [TILES[5].0, TILES[7].0];
 
-/// The plan for such a problem of so many columns, of those that `fits` accepts.
+/// The plan for such a problem of this many columns, of those that `fits` accepts.
 pub(super) fn invariant(n: i64, fits: impl Fn(&Plan) -> bool) -> Plan {
     let [any, few] = INVARIANT;
     if n > few.tile[1] && fits(&any) { any } else { few }
@@ -215,7 +215,7 @@ pub(super) fn of_groups(
     all.into_iter().map(|(plan, _)| plan)
 }
 
-/// The blocks that run at a time, where so many are a cluster: the SMs of a cluster are neighbours, and of an H200's 132 only 120
+/// The blocks that run at a time, where this many are a cluster: the SMs of a cluster are neighbours, and of an H200's 132 only 120
 /// make up clusters of 4 or 8 (`cuOccupancyMaxActiveClusters`).
 pub(in crate::gemm) fn together(multiprocessors: i64, cluster: i64) -> i64 {
     if cluster > 2 { multiprocessors * 10 / 11 } else { multiprocessors }

@@ -78,7 +78,7 @@ pub fn planned(problem: &Problem, line: &str) -> Option<GemmConfig> {
     (config.check().is_ok() && described(&config) == line).then_some(config)
 }
 
-/// The plan of a configuration of which [`described`] says this line, for elements of so many bits. Stages and how C is
+/// The plan of a configuration of which [`described`] says this line, for elements of this many bits. Stages and how C is
 /// stored follow from a plan and a problem.
 fn plan(line: &str, bits: u32) -> Option<Plan> {
     if line.contains("Raster") {

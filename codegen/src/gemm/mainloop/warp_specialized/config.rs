@@ -238,7 +238,7 @@ impl WarpSpecialized {
         Ok(self.consumers_of_all()? > 1)
     }
 
-    /// The mainloop with an atom of so many columns.
+    /// The mainloop with an atom of this many columns.
     pub(in crate::gemm) fn with_columns(&self, columns: i64) -> Result<WarpSpecialized, Error> {
         let MmaAtom { kind, c_type, a_type, b_type, majors, product, .. } = self.atom;
         let atom = MmaAtom::wgmma(kind, columns, [c_type, a_type, b_type], majors, product)?;
