@@ -203,19 +203,15 @@ impl fmt::Display for Report {
             "problem",
             format_args!("C = A * B, M={m} N={n} K={k}{products}, {dtype} to {output}, {layout}"),
         )?;
-        line(f, "for", format_args!("an H200 with {multiprocessors} multiprocessors"))?;
+        line(f, "for", format_args!("an H200 with {multiprocessors} SMs"))?;
         for Reason { what, why } in &self.reasons {
             line(f, what, why)?;
         }
         line(f, "configuration", &self.config)?;
         let Tiles { count, parts, turns, busy } = tiles;
-        let told = if *turns == 1 { "1 turn that keeps".into() } else { format!("{turns} turns that keep") };
+        let told = if *turns == 1 { "1 wave that keeps".into() } else { format!("{turns} waves that keep") };
         let shared = if *parts == 1 { String::new() } else { format!(", each in {parts} parts") };
-        line(
-            f,
-            "tiles",
-            format_args!("{count}{shared}, in {told} {:.0} % of the multiprocessors busy", 100.0 * busy),
-        )?;
+        line(f, "tiles", format_args!("{count}{shared}, in {told} {:.0} % of the SMs busy", 100.0 * busy))?;
         line(
             f,
             "roofline",
@@ -229,7 +225,7 @@ impl fmt::Display for Report {
             "products" => line(
                 f,
                 "expected limit",
-                format_args!("{expected:.2} us: the products, on the multiprocessors that have a tile"),
+                format_args!("{expected:.2} us: the products, on the SMs that have a tile"),
             ),
             "memory" => line(f, "expected limit", format_args!("{expected:.2} us: the memory")),
             _ => line(

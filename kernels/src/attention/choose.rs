@@ -125,8 +125,7 @@ fn fastest(problem: &Problem, hardware: Hardware) -> (Tiling, String) {
     }
     let (tiles, of_large) = (Table::count(problem, large.tile[0]), large.tile[0]);
     if tiles < i64::from(hardware.multiprocessors) {
-        let why =
-            format!("since {tiles} tiles of {of_large} queries would leave multiprocessors without work");
+        let why = format!("since {tiles} tiles of {of_large} queries would leave SMs without work");
         return (small, format!("{}, {why}", small.reason));
     }
     if let Some(what) = large.refuses(problem.dtype(), &features) {
