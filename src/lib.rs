@@ -101,6 +101,30 @@ struct FromCutile;
 /// So are those of the book's chapters.
 #[cfg(doctest)]
 mod book {
+    #[doc = include_str!("../docs/tile/1-hello.md")]
+    struct TileHello;
+
+    #[doc = include_str!("../docs/tile/2-add.md")]
+    struct TileAdd;
+
+    #[doc = include_str!("../docs/tile/3-softmax.md")]
+    struct TileSoftmax;
+
+    #[doc = include_str!("../docs/tile/4-matmul.md")]
+    struct TileMatmul;
+
+    #[doc = include_str!("../docs/tile/5-epilogue.md")]
+    struct TileEpilogue;
+
+    #[doc = include_str!("../docs/tile/6-attention.md")]
+    struct TileAttention;
+
+    #[doc = include_str!("../docs/tile/7-debugging.md")]
+    struct TileDebugging;
+
+    #[doc = include_str!("../docs/tile/8-speed.md")]
+    struct TileSpeed;
+
     #[doc = include_str!("../docs/tutorial/1-layouts.md")]
     struct Layouts;
 

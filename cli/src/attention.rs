@@ -58,7 +58,7 @@ pub(crate) struct Args {
     /// Write O to this file, if it passes the check (bf16 as '<u2')
     #[arg(short, long, value_name = "O.npy")]
     output: Option<PathBuf>,
-    /// Write the logarithms of the sums of powers to this file, (batch,head,query), if they pass the check
+    /// Write the logsumexps to this file, (batch,head,query), if they pass the check
     #[arg(long, value_name = "LSE.npy")]
     lse_output: Option<PathBuf>,
     /// Seed of the random tensors, whose elements are uniform in -1..1, and of the lengths of packed sequences

@@ -178,7 +178,7 @@ fn copy<T: Element + Pod>(
     })
 }
 
-/// What the copy holds at once of a source and a destination of so many elements, and of indices: on the host the destination twice, with a mark for
+/// What the copy holds at once of a source and a destination of this many elements, and of indices: on the host the destination twice, with a mark for
 /// each element.
 fn peak(problem: &Problem, [m, n]: [i64; 2]) -> Peak {
     let indices = problem.gathered().map_or(0, |gather| problem.modes()[gather.mode].extent);

@@ -54,7 +54,7 @@ pub(crate) struct Elements {
     pub(crate) dtype: DType,
 }
 
-/// A vector of elements. Its bytes lie where its elements do.
+/// A vector of elements. Its bytes are where its elements are.
 trait Data {
     fn bytes(&self) -> &[u8];
 }
@@ -95,7 +95,7 @@ impl Elements {
     }
 }
 
-/// The elements that the bytes are, where elements of their type may lie.
+/// The elements that the bytes are, where elements of their type may be.
 fn aligned<T: Element + Pod>(bytes: &[u8]) -> Vec<T> {
     let mut elements = vec![T::from_f64(0.0); bytes.len() / size_of::<T>()];
     bytemuck::cast_slice_mut(&mut elements).copy_from_slice(bytes);

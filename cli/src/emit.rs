@@ -132,7 +132,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The multiprocessors of the GPU for which tiles are chosen.
+/// The SMs of the GPU for which tiles are chosen.
 const MULTIPROCESSORS: u32 = 132;
 
 fn of_gemm(chosen: &gemm::Chosen) -> Result<Emitted, girih_kernels::Error> {

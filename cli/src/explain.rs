@@ -33,7 +33,7 @@ enum Kernel {
         other: Option<Other>,
         #[command(flatten)]
         problem: Box<crate::attention::ProblemArgs>,
-        /// Multiprocessors of the GPU
+        /// SMs of the GPU
         #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS, value_parser = clap::value_parser!(u32).range(1..))]
         multiprocessors: u32,
         /// Print one JSON object and nothing else
@@ -45,7 +45,7 @@ enum Kernel {
     Gemm {
         #[command(flatten)]
         problem: gemm::ProblemArgs,
-        /// Multiprocessors of the GPU
+        /// SMs of the GPU
         #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS, value_parser = clap::value_parser!(u32).range(1..))]
         multiprocessors: u32,
         /// Print one JSON object and nothing else
@@ -62,7 +62,7 @@ enum Other {
     Decode {
         #[command(flatten)]
         problem: Box<crate::attention::decode::ProblemArgs>,
-        /// Multiprocessors of the GPU
+        /// SMs of the GPU
         #[arg(long, value_name = "COUNT", default_value_t = MULTIPROCESSORS, value_parser = clap::value_parser!(u32).range(1..))]
         multiprocessors: u32,
         /// Print one JSON object and nothing else
@@ -71,7 +71,7 @@ enum Other {
     },
 }
 
-/// The architecture, the shared memory of a block and the multiprocessors of an H200.
+/// The architecture, the shared memory of a block and the SMs of an H200.
 const SM: u32 = 90;
 const SHARED: u32 = 227 << 10;
 const MULTIPROCESSORS: u32 = 132;
@@ -125,15 +125,15 @@ struct Reason {
     why: String,
 }
 
-/// How the tiles of C go into the multiprocessors.
+/// How the tiles of C go into the SMs.
 #[derive(Serialize)]
 struct Tiles {
     count: i64,
     /// Blocks that share the K of a tile.
     parts: i64,
-    /// How many tiles, or parts of one, the busiest multiprocessor computes.
+    /// How many tiles, or parts of one, the busiest SM computes.
     turns: i64,
-    /// The share of the multiprocessors that is busy, over all turns: all of them, where tiles are cut along K so that each has as much to do.
+    /// The share of the SMs that is busy, over all turns: all of them, where tiles are cut along K so that each has as much to do.
     busy: f64,
 }
 
@@ -203,19 +203,15 @@ impl fmt::Display for Report {
             "problem",
             format_args!("C = A * B, M={m} N={n} K={k}{products}, {dtype} to {output}, {layout}"),
         )?;
-        line(f, "for", format_args!("an H200 with {multiprocessors} multiprocessors"))?;
+        line(f, "for", format_args!("an H200 with {multiprocessors} SMs"))?;
         for Reason { what, why } in &self.reasons {
             line(f, what, why)?;
         }
         line(f, "configuration", &self.config)?;
         let Tiles { count, parts, turns, busy } = tiles;
-        let told = if *turns == 1 { "1 turn that keeps".into() } else { format!("{turns} turns that keep") };
+        let told = if *turns == 1 { "1 wave that keeps".into() } else { format!("{turns} waves that keep") };
         let shared = if *parts == 1 { String::new() } else { format!(", each in {parts} parts") };
-        line(
-            f,
-            "tiles",
-            format_args!("{count}{shared}, in {told} {:.0} % of the multiprocessors busy", 100.0 * busy),
-        )?;
+        line(f, "tiles", format_args!("{count}{shared}, in {told} {:.0} % of the SMs busy", 100.0 * busy))?;
         line(
             f,
             "roofline",
@@ -229,7 +225,7 @@ impl fmt::Display for Report {
             "products" => line(
                 f,
                 "expected limit",
-                format_args!("{expected:.2} us: the products, on the multiprocessors that have a tile"),
+                format_args!("{expected:.2} us: the products, on the SMs that have a tile"),
             ),
             "memory" => line(f, "expected limit", format_args!("{expected:.2} us: the memory")),
             _ => line(

@@ -160,7 +160,7 @@ fn write(output: &Output, problem: &Problem, c: &Elements) -> Result<(), Box<dyn
     }, other => Err(girih_kernels::Error::unsupported("gemm", other).into()))
 }
 
-/// Runs a GEMM with a buffer for each matrix of a batch, which lie on the host as those of `laid` do. Returns the time, and C on the host.
+/// Runs a GEMM with a buffer for each matrix of a batch, which are on the host as those of `laid` are. Returns the time, and C on the host.
 fn by_pointers(
     session: &Session,
     gemm: &Gemm,

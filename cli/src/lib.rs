@@ -50,7 +50,7 @@ struct Cli {
 enum Command {
     /// Multiply two matrices by a generated kernel and verify the product
     Gemm(gemm::Args),
-    /// Compute scaled dot-product attention by a generated kernel and verify the result: masks, windows, groups of heads, packed sequences
+    /// Compute scaled dot-product attention by a generated kernel and verify the result: masks, windows, grouped-query heads (GQA), packed sequences
     Attention(Box<attention::Args>),
     /// Copy between two layouts by a generated kernel and verify the copy: transposes, permutations, pitches, padding, gathers
     Copy(Box<copy::Args>),

@@ -153,7 +153,7 @@ fn atoms() -> Vec<Row> {
     rows
 }
 
-/// The multiprocessors of the GPU for which kernels are chosen.
+/// The SMs of the GPU for which kernels are chosen.
 const MULTIPROCESSORS: u32 = 132;
 
 fn kernels() -> Vec<Row> {

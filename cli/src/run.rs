@@ -34,7 +34,7 @@ pub(crate) struct Peak {
     pub(crate) checks: u64,
 }
 
-/// What a simulator's checks remember at most of an array of so many bytes, of which a kernel accesses so many elements.
+/// What a simulator's checks remember at most of an array of this many bytes, of which a kernel accesses this many elements.
 pub(crate) fn checks(array: u64, elements: u64, dtype: DType) -> u64 {
     /// Bytes that are remembered together.
     const PAGE: u64 = 4096;
@@ -46,7 +46,7 @@ pub(crate) fn checks(array: u64, elements: u64, dtype: DType) -> u64 {
     (pages / width).saturating_mul(CELL).saturating_add(pages).saturating_add(pages / 4)
 }
 
-/// The bytes of so many elements, or all that 64 bits count.
+/// The bytes of this many elements, or all that 64 bits count.
 pub(crate) fn bytes(elements: i64, dtype: DType) -> u64 {
     let bits = u64::try_from(elements).unwrap_or(0).saturating_mul(dtype.bits().into());
     bits.div_ceil(8)

@@ -17,7 +17,7 @@ pub(crate) const HELP: &str = "\
 Exit status:
   0  everything is right; or the reader of the output has read enough and closed its pipe
   1  a result is wrong, a check has found something, or a proof has failed
-  2  the call can't be carried out as it stands: arguments, names, operands or expressions
+  2  the call can't be carried out as it is: arguments, names, operands or expressions
   3  something that the call needs is not there or not usable: a file, memory, a GPU, an assembler
 
 With --json, every command prints one JSON object a line on standard output and nothing on standard error but what `girih sim` finds; \
@@ -30,7 +30,7 @@ Nothing is coloured where NO_COLOR is set, and progress is shown on terminals al
 pub(crate) enum Status {
     /// A result is wrong.
     Wrong,
-    /// The call can't be carried out as it stands.
+    /// The call can't be carried out as it is.
     Refused,
     /// Something that the call needs is not there.
     Failed,

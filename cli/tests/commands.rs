@@ -36,7 +36,7 @@ const CALLS: &[(&str, i32)] = &[
     ("gemm --a big.npy --b big.npy", 1),
     ("sim race.ptx --grid 1 --block 32", 1),
     ("plan check (4,2):(1,2) --tile (4,2)", 1),
-    // The call can't be carried out as it stands.
+    // The call can't be carried out as it is.
     ("", 2),
     ("gem", 2),
     ("gemm --nonsense", 2),

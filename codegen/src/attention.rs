@@ -1,10 +1,9 @@
 //! `O = softmax(scale Q K^T) V` from layouts: scaled dot-product attention, forward.
 //!
-//! A block takes the rows of queries of a tile of one head, goes through the keys that these rows see a tile at a time, and keeps a maximum, a sum of
-//! powers and the weighted sums of values for each row in registers (FlashAttention). Which tiles a block takes, a table in memory says
-//! ([`QueryTile`]), so that one kernel serves all lengths, masks, groups of heads and packed sequences. Sizes and strides are parameters or stand
-//! in tensor maps; an [`AttentionConfig`] holds tiles, atoms and facts. [`Arguments`] holds what a launch
-//! computes.
+//! A block has a tile of queries of one head, and iterates over the KV tiles that these queries see. It keeps a maximum, a sum of
+//! exponentials and the accumulator of P V for each row in registers (FlashAttention). A table in memory ([`QueryTile`]) assigns query tiles to
+//! blocks, so one kernel serves all lengths, masks, grouped-query heads (GQA) and packed sequences (varlen). Sizes and strides are parameters or are
+//! in tensor maps. An [`AttentionConfig`] has tiles, atoms and facts. [`Arguments`] has what a launch computes.
 //!
 //! # Examples
 //! A kernel for Hopper: three warpgroups of 64 queries each, two tiles of 128 keys and as many of values in shared memory.

@@ -137,7 +137,7 @@ pub struct Builder {
     computes: Option<&'static str>,
     threads: u32,
     cluster: Option<[u32; 3]>,
-    /// The items of the module that stand before the kernel.
+    /// The items of the module that are before the kernel.
     items: Vec<Item>,
     /// What caches keep of accesses of global memory.
     kept: caching::Kept,
@@ -229,7 +229,7 @@ impl Builder {
         self.fault.clone().map_or(Ok(()), Err)
     }
 
-    /// Asks for at least `blocks` resident blocks on a multiprocessor (`.minnctapersm`).
+    /// Asks for at least `blocks` resident blocks on an SM (`.minnctapersm`).
     pub fn min_blocks(&mut self, blocks: u32) {
         self.directives.push(Directive::MinNctaPerSm(blocks));
     }
@@ -409,7 +409,7 @@ impl Builder {
         self.push_at(depth, Statement::Inst(instruction(None, opcode, modifiers, operands)));
     }
 
-    /// The value that `reg` holds now, as an expression. The caller claims that this value lies in `lower..=upper` and is a multiple of
+    /// The value that `reg` holds now, as an expression. The caller claims that this value is in `lower..=upper` and is a multiple of
     /// `multiple`, which the simulator checks. Once an instruction writes the register, the expression is refused ([`Error::Stale`]);
     /// another call declares the new value.
     #[track_caller]

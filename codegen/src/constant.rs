@@ -196,7 +196,7 @@ impl Place {
 }
 
 /// Checks that [`algorithm::copy`](crate::algorithm::copy) by `copy` can move the whole of `source` to `target`: the atom copies between
-/// the two memories, the copy's tile divides both tensors, and the values that an instruction takes of memory lie together in order and
+/// the two memories, the copy's tile divides both tensors, and the values that an instruction takes of memory are together in order and
 /// begin at a multiple of their size.
 ///
 /// # Errors
@@ -265,7 +265,7 @@ const fn goes(accepted: [Option<Space>; 2], spaces: [Space; 2]) -> bool {
     true
 }
 
-/// Whether the values that each instruction takes on a side lie together, aligned; an error if the tile does not divide the tensor.
+/// Whether the values that each instruction takes on a side are together, aligned; an error if the tile does not divide the tensor.
 const fn lies(copy: &TiledCopy, side: Side, place: &Place) -> Fit<bool> {
     let Some(layout) = &place.layout else { return Ok(true) };
     let parts = tri!(copy.tidfrg(side, layout)); // ((Thr,(Val,RestVal)),(RestM,RestN,...))

@@ -1,7 +1,7 @@
 //! Copies of tensors in global memory, from one layout to another, by kernels that follow from the two layouts.
 //!
 //! A copy has modes; each has an extent and a stride on both sides, so that coordinates correspond. A block copies a tile. Where the
-//! tile lies alike on both sides, it goes through registers; where not, it goes through shared memory
+//! tile is laid out alike on both sides, it goes through registers; where not, it goes through shared memory
 //! ([`plan::staged_copy`](crate::plan::staged_copy)), so that both sides are accessed in vectors and neighbouring lanes access
 //! neighbouring vectors.
 //!

@@ -105,7 +105,7 @@ pub trait Memory: Engine<Index = Expr> {
     /// The element type.
     fn dtype(&self) -> DType;
 
-    /// The address in bytes of the element at which the engine stands.
+    /// The address in bytes of the element at which the engine is.
     ///
     /// # Errors
     /// [`crate::Error::Arithmetic`] if a swizzled offset can be negative, [`crate::Error::Mismatch`] if an element

@@ -71,7 +71,9 @@ pub enum Error {
         accepted: String,
     },
     /// An index expression, a scalar or a condition over registers of another kernel.
-    #[error("registers of another builder than kernel `{kernel}`'s: compute with them where they were made")]
+    #[error(
+        "these registers belong to another kernel's builder, not to that of `{kernel}`: compute with them where they were made"
+    )]
     OtherBuilder {
         /// The kernel that is being written.
         kernel: String,

@@ -46,7 +46,7 @@ impl Hash for VarId {
 /// A factor of a polynomial's term.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Atom {
-    /// A register, known to lie in `lower..=upper` and to be a multiple of `multiple`.
+    /// A register, known to be in `lower..=upper` and to be a multiple of `multiple`.
     Var { id: VarId, lower: i64, upper: i64, multiple: i64 },
     /// `ceil(symbol / den)` of a layout's symbolic leaf; the kernel binds the symbol to a parameter.
     Symbol { id: u8, den: i64, lower: i64, upper: i64, multiple: i64 },

@@ -1,16 +1,16 @@
 //! `C = A * B^T` from layouts, as a mainloop, a schedule and an epilogue.
 //!
 //! A is M x K, B is N x K, C is M x N with contiguous rows (a column-major C is the transposed problem). A kernel consists
-//! of three parts, of which a mainloop knows neither of the others:
+//! of three parts:
 //!
-//! - The [`Mainloop`] brings tiles of A and B to the threads that multiply and leaves the sums of a tile of C in their registers.
-//! - The [`Schedule`] says which block computes which tiles of C, and in which order.
-//! - The [`Epilogue`] says how the sums become C: it is a value made of nodes, and a node may have inputs, such as a
-//!   bias or a residual. [`Store`] says on which way the results go to C.
+//! - The [`Mainloop`] loads tiles of A and B and leaves the accumulators of a tile of C in registers. It does not depend on the other parts.
+//! - The [`Schedule`] assigns tiles of C to blocks, in an order.
+//! - The [`Epilogue`] computes C from the accumulators. It is a value made of nodes, and a node may have inputs, such as a
+//!   bias or a residual. [`Store`] is the path of the results to C.
 //!
-//! [`generate`] puts the parts together; a kernel with other parameters can contain a mainloop of its own ([`Multistage::mainloop`],
-//! [`WarpSpecialized::mainloop`]). Sizes and pitches are parameters of the kernel: a [`GemmConfig`] holds nothing but tiles, atoms
-//! and facts. [`Arguments`] holds what a launch computes, from which the argument of each parameter follows.
+//! [`generate`] combines the parts. A kernel with other parameters can contain a mainloop ([`Multistage::mainloop`],
+//! [`WarpSpecialized::mainloop`]). Sizes and pitches are parameters of the kernel: a [`GemmConfig`] has only tiles, atoms
+//! and facts. [`Arguments`] has what a launch computes, from which the argument of each parameter follows.
 
 mod batch;
 mod config;

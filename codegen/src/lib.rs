@@ -4,8 +4,8 @@
 //! MmaAtom, CopyAtom (const data) -> TiledMma, TiledCopy -> partitions of symbolic tensors -> Builder -> ptx::Module
 //! ```
 //!
-//! This crate is the compile time of a kernel: the static leaves of layouts fold into addresses, and their symbolic leaves
-//! become kernel parameters. The vocabulary is CuTe's.
+//! This crate builds kernels. Static leaves of layouts fold into addresses, and symbolic leaves become kernel parameters. The
+//! vocabulary is CuTe's.
 
 pub mod algorithm;
 pub mod atom;

@@ -1,4 +1,4 @@
-//! Maps whose keys no stranger chooses: their hash is fast, and not proof against keys that are made to collide.
+//! Hash maps with a fast hash that does not resist keys that are chosen to collide.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

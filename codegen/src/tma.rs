@@ -1,4 +1,4 @@
-//! Tensor copies (TMA): the tensor map and the boxes for a tile follow from the layouts of both sides (CuTe's `make_tma_copy`).
+//! TMA copies: the tensor map and the boxes for a tile follow from the layouts of both sides (CuTe's `make_tma_copy`).
 
 use girih_layout::{Int, Lay, Shape, Stride, Swizzle, Symbol, Tile, Tiles, lay};
 use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
@@ -17,7 +17,7 @@ const LINE: i64 = 16;
 /// The number of bytes of which a box's address in shared memory is a multiple.
 const ALIGN: i64 = 128;
 
-/// A tensor copy of tiles: the boxes that one thread moves, and what the tensor map says.
+/// A TMA copy of tiles: the boxes that one thread moves, and what the tensor map says.
 ///
 /// The tensor in global memory has one mode for each dimension of the map, in any order; shapes and strides may be
 /// symbolic until [`TmaCopy::tiled`].
@@ -38,7 +38,7 @@ pub struct TmaCopy {
 }
 
 impl TmaCopy {
-    /// The copy between a tensor of `dtype` and its tiles. The tensor lies in global memory as `global` says, a tile in shared memory
+    /// The copy between a tensor of `dtype` and its tiles. The tensor is in global memory as `global` says, a tile in shared memory
     /// as `swizzle` after `shared` says. The stride of a mode of one element does not count: it may be any number. A box is the longest contiguous piece of a tile in shared memory that is a box of the
     /// tensor; [`TmaCopy::copy`] repeats the box over the tile.
     ///
@@ -129,7 +129,7 @@ impl TmaCopy {
         Ok(TmaCopy { copy, global, element, dims, extents, swizzle: span, stores })
     }
 
-    /// The coordinates of the whole tensor, which a tensor copy takes in the place of global memory (CuTe's `get_tma_tensor`).
+    /// The coordinates of the whole tensor, which a TMA copy takes in the place of global memory (CuTe's `get_tma_tensor`).
     ///
     /// # Errors
     /// Those of [`Lay::identity`].

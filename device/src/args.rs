@@ -94,7 +94,7 @@ macro_rules! args {
 }
 
 impl<'a> Arg<'a> {
-    /// The memory of the buffer that the argument is, or whose tensor map it is, and of the buffers whose addresses stand in that one.
+    /// The memory of the buffer that the argument is, or whose tensor map it is, and of the buffers whose addresses are in that one.
     pub(crate) fn memory(&self) -> impl Iterator<Item = &'a Arc<Allocation>> + use<'a> {
         let (own, named) = match self {
             Arg::Buffer(buffer) => (buffer.memory, buffer.named),

@@ -23,7 +23,7 @@ pub(crate) trait Backend: Send + Sync {
     fn alloc(&self, bytes: usize) -> Result<u64, Error>;
     /// Frees an allocation once all operations before this call have finished.
     fn free(&self, address: u64);
-    /// Checks that `bytes` > 0 bytes, which another library may have allocated, lie in one allocation that this device can use.
+    /// Checks that `bytes` > 0 bytes, which another library may have allocated, are in one allocation that this device can use.
     fn check_range(&self, address: u64, bytes: usize) -> Result<(), Error>;
     /// Starts a copy from the host.
     ///
@@ -152,7 +152,7 @@ pub struct Resources {
     pub instructions: usize,
 }
 
-/// Cuts the bytes of all arguments, which stand in order without gaps, into the bytes of each argument.
+/// Cuts the bytes of all arguments, which are in order without gaps, into the bytes of each argument.
 pub(crate) fn each_argument<'a>(
     info: &'a KernelInfo,
     mut args: &'a [u8],

@@ -10,7 +10,7 @@ use crate::{
 impl Device {
     /// A buffer of `len` elements in memory that another library has allocated. girih never frees this memory.
     ///
-    /// The buffer's operations join this device's sequence. The address must be aligned for `T`, and all elements must lie in one
+    /// The buffer's operations join this device's sequence. The address must be aligned for `T`, and all elements must be in one
     /// allocation that this device can use; both are checked, on a GPU by some calls of the driver. A program that uses the same memory
     /// again saves these calls by keeping the buffer, and [slices](Buffer::slice) of the buffer. Kernels ask for more than the alignment
     /// of `T`: those of `girih-kernels` for addresses that are multiples of 16 bytes, unless a problem says otherwise. On the simulator

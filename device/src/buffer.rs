@@ -291,7 +291,7 @@ pub struct BufferArg<'a> {
     pub(crate) bytes: usize,
     pub(crate) device: &'a Device,
     pub(crate) memory: Option<&'a Arc<Allocation>>,
-    /// The buffers whose addresses stand in this one.
+    /// The buffers whose addresses are in this one.
     pub(crate) named: &'a [BufferArg<'a>],
 }
 

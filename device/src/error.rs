@@ -1,4 +1,4 @@
-//! Everything that can go wrong.
+//! The errors of this crate.
 
 use std::path::PathBuf;
 
@@ -201,7 +201,7 @@ pub enum Error {
         align: usize,
     },
     /// An address where the device has no memory.
-    #[error("no memory of {device} lies at {address:#x}: an address in a live allocation is accepted")]
+    #[error("no memory of {device} is at {address:#x}: an address in a live allocation is accepted")]
     NoMemory {
         /// The address.
         address: u64,

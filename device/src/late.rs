@@ -1,5 +1,6 @@
-//! A device for tests, on which everything is done as late as it may be: an operation runs when someone waits for it, and
-//! an operation of another stream only when the first was told to wait for that one. It counts the modules that it loads.
+//! A device for tests that executes each operation as late as streams and events allow: an operation runs when
+//! someone waits for it, and an operation of another stream only when the first was told to wait for that one. It
+//! counts the modules that it loads.
 
 use std::{
     collections::VecDeque,
@@ -33,7 +34,7 @@ type Operation = Box<dyn FnOnce(&Simulator) -> Result<(), Error> + Send>;
 
 enum Step {
     Do(Operation),
-    /// Wait until that stream has done so many steps.
+    /// Wait until that stream has done this many steps.
     Wait(usize, usize),
 }
 

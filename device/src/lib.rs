@@ -20,7 +20,7 @@
 //! No CUDA toolkit is needed: the driver compiles the PTX text, and the driver's library is loaded when a GPU is opened, not
 //! when the program is built or started.
 //!
-//! Where a list of errors ends with "the driver's", the driver may fail for reasons of its own: [`Error::Driver`], or
+//! "The driver's" in a list of errors means [`Error::Driver`], or
 //! [`Error::KernelFailed`] if a kernel that was launched earlier has failed.
 //!
 //! ```

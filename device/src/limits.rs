@@ -28,15 +28,15 @@ pub struct Limits {
     pub name: String,
     /// The architecture: 90 for sm_90, which is compute capability 9.0.
     pub sm: u32,
-    /// The number of streaming multiprocessors.
+    /// The number of SMs.
     pub multiprocessors: u32,
     /// The most bytes of shared memory of a block, static and dynamic together, that a launch may ask for.
     pub shared_per_block_optin: u32,
-    /// Bytes of shared memory of a multiprocessor.
+    /// Bytes of shared memory of an SM.
     pub shared_per_multiprocessor: u32,
     /// The most threads of a block.
     pub threads_per_block: u32,
-    /// The most threads that run on a multiprocessor at the same time.
+    /// The most threads that run on an SM at the same time.
     pub threads_per_multiprocessor: u32,
     /// 32-bit registers of a block.
     pub registers_per_block: u32,
@@ -48,7 +48,7 @@ pub struct Limits {
     pub l2_bytes: u64,
     /// Bytes of global memory.
     pub memory_bytes: u64,
-    /// The highest clock of the multiprocessors in kHz.
+    /// The highest clock of the SMs in kHz.
     pub clock_khz: u32,
     /// The CUDA version that the driver supports; none on the simulator.
     pub driver_version: Option<DriverVersion>,

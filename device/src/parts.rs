@@ -1,4 +1,4 @@
-//! Files of several parts behind a checksum, which are believed for what they say.
+//! Files of several parts with a checksum, which are validated by their content.
 
 /// Bytes of a number: the checksum, the count and the lengths.
 const WORD: usize = size_of::<u64>();

@@ -1,4 +1,4 @@
-//! Launches: prepared once and run any number of times, or run once.
+//! Prepared launches: encoded once and run many times.
 
 use std::{fmt, sync::Arc};
 
@@ -74,7 +74,7 @@ pub struct Launch {
 /// The part of an argument that a launch keeps beside the argument's bytes.
 #[derive(Clone)]
 struct Kept {
-    /// The memory of the argument's buffer, or of its tensor map's buffer, and of the buffers whose addresses stand in that one.
+    /// The memory of the argument's buffer, or of its tensor map's buffer, and of the buffers whose addresses are in that one.
     memory: Vec<Arc<Allocation>>,
     /// The description of the argument's tensor map.
     map: Option<ptx::TensorMap>,

@@ -1,4 +1,4 @@
-//! Numbers in the types in which memory and kernels count.
+//! Conversions of sizes to the integer types of memory and of kernels.
 //!
 //! A number that a type does not hold becomes the greatest one of the type. No memory is as long and no parameter accepts that, so that it is refused, and
 //! never taken for another number. What a user gives is checked before, so that nothing is lost here: extents, strides and lengths of problems are within

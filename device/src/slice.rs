@@ -8,7 +8,7 @@ impl<T: Pod> Buffer<T> {
     /// A buffer of some of the elements. The slice keeps the memory of the whole buffer allocated.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the range lies inside the buffer; [`Error::ScopedSlice`] for memory that is
+    /// [`Error::OutOfRange`] unless the range is inside the buffer; [`Error::ScopedSlice`] for memory that is
     /// borrowed from `cudarc`.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! What loaded code is made of: the text and the notes of a module, and how far the text is optimised.
+//! The source of loaded code: text and notes of a module, and the level of optimisation.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -10,7 +10,7 @@ pub enum Optimization {
     /// Not at all (the driver's level 0): every instruction is translated by itself. If the results differ from those of
     /// [`Optimization::Full`], the compiler is at fault, or the program relies on something that the PTX ISA does not promise.
     None,
-    /// As far as the driver goes by default (its level 4).
+    /// The driver's default (its level 4).
     #[default]
     Full,
 }

@@ -1,7 +1,7 @@
 //! Built code on disk.
 //!
 //! An entry is a file that holds the key as a whole, the code and the compiler's log, behind a checksum of all of them. So an entry
-//! is believed for what it says and not for where it lies: a damaged file, a shortened one, and one of another key whose name is the
+//! is believed for what it says and not for where it is: a damaged file, a shortened one, and one of another key whose name is the
 //! same are no entries, and what they should have been is built again. Files are written beside their place and renamed, so that
 //! readers and other writers see whole files.
 
@@ -64,7 +64,7 @@ impl Store {
     /// Keeps what was built from this key, and removes other entries beyond the limit.
     ///
     /// # Errors
-    /// The system's. What stood there before stands there still.
+    /// The system's. What stood there before is there still.
     pub(crate) fn put(&self, key: &str, built: &Assembled) -> io::Result<()> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let bytes = encode(key, built);

@@ -1,4 +1,4 @@
-//! Launches whose arguments are given anew at each run.
+//! Templates: launches whose arguments are encoded once and patched at each run.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ impl Launch {
     /// The same launch with these parameters open. The template keeps the encoding of their arguments, and not their memory.
     ///
     /// # Errors
-    /// [`Error::ArgumentName`] for a name that no parameter has, or that stands there twice.
+    /// [`Error::ArgumentName`] for a name that no parameter has, or that is there twice.
     pub fn open(self, parameters: &[&str]) -> Result<Template, Error> {
         let mut launch = self;
         let mut open: Vec<Place> = Vec::with_capacity(parameters.len());

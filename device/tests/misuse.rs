@@ -319,7 +319,7 @@ fn slices_and_borrowed_memory_out_of_range() {
     refused(
         borrow(0, 1),
         Fault::Caller,
-        &expect!["no memory of girih simulator lies at 0x0: an address in a live allocation is accepted"],
+        &expect!["no memory of girih simulator is at 0x0: an address in a live allocation is accepted"],
     );
     refused(
         borrow(x.address() + 8, 3),

@@ -1,4 +1,4 @@
-//! What can go wrong with a problem.
+//! The errors of this crate.
 
 use girih_tensor::DType;
 
@@ -154,7 +154,7 @@ pub enum Error {
         /// The elements of a group that are accepted.
         accepted: i64,
     },
-    /// An operand of a mixed product that a kernel does not take as it lies.
+    /// An operand of a mixed product that a kernel does not take as it is laid out.
     #[error(
         "{matrix} is {layout} at multiples of {alignment} bytes: where B has scales, pitches and addresses at multiples of 16 bytes \
          are accepted"
@@ -295,7 +295,7 @@ pub enum Error {
     /// A record of what was measured that does not count here.
     #[error("{found}; accepted: {accepted}")]
     Record {
-        /// The record, or what stands in its place.
+        /// The record, or what is in its place.
         found: String,
         /// What would be accepted.
         accepted: String,

@@ -1,4 +1,4 @@
-//! The calls that launch a module.
+//! Launches of modules.
 
 use girih_device::{Arg, Buffer, Pod, Template};
 

@@ -5,8 +5,8 @@
 //! attention::Problem --choose--> attention::AttentionConfig and a table of tiles --generate, load--> Attention --run--> O
 //! ```
 //!
-//! The wrappers here are safe. A problem is checked against the buffers before anything is launched, and a kernel accesses
-//! only the elements that the problem names, since its predicates come from the same partitions as its accesses.
+//! The wrappers here are safe. A launch checks the problem against the buffers. A kernel accesses
+//! only elements of the problem, since its predicates and its accesses come from the same partitions.
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 

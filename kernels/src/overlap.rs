@@ -6,7 +6,7 @@ use crate::Error;
 use crate::launch::overlap;
 use girih_device::sizes::wide;
 
-/// What of a memory a launch reads or writes: elements of so many bytes with these extents and strides, none of which is negative, from the address
+/// What of a memory a launch reads or writes: elements of this many bytes with these extents and strides, none of which is negative, from the address
 /// on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {

@@ -1,4 +1,4 @@
-//! What a GPU allows at most.
+//! The roofline of a GPU: peak rates of memory and arithmetic.
 
 use girih_tensor::DType;
 

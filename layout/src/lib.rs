@@ -2,7 +2,7 @@
 //!
 //! A layout maps coordinates to indices: a tree of extents (the *shape*) and a congruent tree of strides. `((2,2),4):((1,8),2)`
 //! sends the coordinate `((i,j),k)` to `i + 8j + 2k`. Layouts compose, divide and multiply like functions, and that is enough to say how
-//! data lies in memory, which thread owns which element, and what a tile is.
+//! data is in memory, which thread owns which element, and what a tile is.
 //!
 //! ```
 //! use girih_layout::{Lay, lay, tiler};

@@ -87,7 +87,7 @@ pub struct Step {
     pub value: String,
 }
 
-/// Calls stand within each other this deep at most, so that the stack of any thread is enough.
+/// Calls are within each other this deep at most, so that the stack of any thread is enough.
 const DEPTH: usize = 64;
 
 /// A call that was read from a text: each argument with its place in the text.
@@ -170,7 +170,7 @@ fn value(text: &str, facts: &[Symbol], notes: &mut Vec<String>) -> Located<Step>
     }
 }
 
-/// Runs the call that stands in `text` from byte `base` of the expression on, within `depth` other calls.
+/// Runs the call that is in `text` from byte `base` of the expression on, within `depth` other calls.
 fn run(
     call: &Call<'_>,
     (base, depth): (usize, usize),

@@ -12,7 +12,7 @@
 //!    `Fault`, `page.write(params)` puts the state of the view into the address. `static/views.js` has a line for the module, and
 //!    `src/files.rs` one for the file.
 //! 3. `static/grid.js` draws tables of cells with hover, keyboard and a description for screen readers; `static/dom.js` makes elements.
-//! 4. Tests of the calls stand in `tests/NAME.rs`; those of the view in a browser in `browser/tests/NAME.rs`, which `cargo xtask people` runs.
+//! 4. Tests of the calls are in `tests/NAME.rs`; those of the view in a browser in `browser/tests/NAME.rs`, which `cargo xtask people` runs.
 //!
 //! A call computes with girih's libraries and holds nothing that they hold; JavaScript places and colours what calls answer, and computes
 //! nothing of layouts. A call answers the same for the same request: what one view remembers, it has in the address or in its own memory.

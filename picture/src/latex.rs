@@ -60,7 +60,7 @@ impl Sheet {
 }
 
 /// The thicker lines, from the lowest level of the hierarchy to those between groups and around the grid; then the rings around what is
-/// pointed at. Cells stand around whole numbers.
+/// pointed at. Cells are around whole numbers.
 fn draw_lines(out: &mut String, grid: &Grid, [top, left]: [usize; 2]) {
     let corner = |row: usize, column: usize| {
         format!("({:.1},{:.1})", (top + row) as f64 - 0.5, (left + column) as f64 - 0.5)

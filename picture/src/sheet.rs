@@ -103,7 +103,7 @@ pub struct Key {
     pub text: String,
 }
 
-/// A picture: grids that stand in the (row, column) places of a coarse table, as the operands of an MMA stand around the result.
+/// A picture: grids that are in the (row, column) places of a coarse table, as the operands of an MMA are around the result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
     /// The title.
@@ -112,7 +112,7 @@ pub struct Sheet {
     pub notes: Vec<String>,
     /// What colours mean, where the cells do not say it.
     pub keys: Vec<Key>,
-    /// Whether the two words of a cell stand below each other even if they are short.
+    /// Whether the two words of a cell are below each other even if they are short.
     pub stacked: bool,
     /// The places of the grids in the coarse table.
     pub places: Vec<[usize; 2]>,

@@ -75,7 +75,7 @@ fn wrapped(text: &str, most: usize) -> Vec<String> {
 
 /// Where everything is, in pixels.
 struct Layout {
-    /// Whether both words of a cell stand in one line.
+    /// Whether both words of a cell are in one line.
     joined: bool,
     /// The width and height of a cell.
     cell: [usize; 2],
@@ -153,7 +153,7 @@ impl Layout {
 }
 
 impl Sheet {
-    /// The picture as a standalone SVG file. Where the surroundings are dark, what stands beside the cells is light.
+    /// The picture as a standalone SVG file. Where the surroundings are dark, what is beside the cells is light.
     pub fn svg(&self) -> String {
         let mut out = String::new();
         // Writing to a string can't fail.
@@ -205,7 +205,7 @@ impl Sheet {
     }
 }
 
-/// The colours of what stands beside the cells, which a page may set and which follow the surroundings.
+/// The colours of what is beside the cells, which a page may set and which follow the surroundings.
 fn write_style(out: &mut impl Write) -> fmt::Result {
     let rules = |out: &mut dyn Write, colours: [u32; 3]| {
         let rule = |(name, colour): (&str, u32)| {

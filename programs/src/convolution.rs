@@ -7,7 +7,7 @@ use girih_tile::prelude::*;
 /// `y[n, p, q, o] = sum(x[n, p + r - pad, q + s - pad, c] w[r, s, c, o])`: a block has `BQ` pixels of a row and `BO` outputs, and takes `BC`
 /// channels at a time. The grid is tiles along a row x tiles of outputs x rows of all images.
 ///
-/// Tiles of `x` lie a pixel apart, so that they overlap, and an index counts pixels.
+/// Tiles of `x` are a pixel apart, so that they overlap, and an index counts pixels.
 #[kernel(crate = girih_tile)]
 pub fn conv2d<T: Mma<f32> + StoreTo<T>, const BQ: usize, const BO: usize, const BC: usize>(
     x: &Array<T, 4>,

@@ -1,4 +1,4 @@
-//! Products of groups of rows whose sizes stand in memory, as tokens that are sorted by their experts.
+//! Products of groups of rows whose sizes are in memory, as tokens that are sorted by their experts.
 
 use girih_tile::prelude::*;
 

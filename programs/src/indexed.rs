@@ -14,7 +14,7 @@ pub fn gather_rows<T: Elem + StoreTo<T>, const R: usize, const N: usize>(
     y.tiles_mut([R, N]).store((i, j), x.load_rows((from, span(j * N as i64, N))));
 }
 
-/// Adds to `counts[b]` how often `b` stands in `x`, a number from 0 to `BINS` - 1. Blocks take tiles of `N` elements by turns, and count in
+/// Adds to `counts[b]` how often `b` is in `x`, a number from 0 to `BINS` - 1. Blocks take tiles of `N` elements in a grid-stride loop, and count in
 /// shared memory until they have no more.
 #[kernel(crate = girih_tile)]
 pub fn histogram<const N: usize, const BINS: usize>(x: &Array<u8, 1>, counts: &mut Array<i32, 1>) {

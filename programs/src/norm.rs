@@ -41,7 +41,7 @@ pub fn rmsnorm<T: Float, const R: usize, const N: usize>(
 
 /// [`layernorm`] of rows of any length, a row a block, `N` columns at a time. A row is read twice, the second time from the L2.
 ///
-/// Every column of the tile keeps the mean and the sum of squared deviations of its own elements, which are put together at the end
+/// Every column of the tile keeps the mean and the sum of squared deviations of its own elements, which are combined at the end
 /// (T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979).
 #[kernel(crate = girih_tile)]
 pub fn layernorm_long<T: Float, const N: usize>(

@@ -73,7 +73,7 @@ pub fn gemm_batched<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, 
     c.tiles_mut([1, BM, BN]).store((l, i, j), acc.to::<T>());
 }
 
-/// `c = gelu(a b + bias + residual)`, by the approximation with a hyperbolic tangent. What stands behind the loop is computed on the sums,
+/// `c = gelu(a b + bias + residual)`, by the approximation with a hyperbolic tangent. What is after the loop is computed on the sums,
 /// before they leave the registers.
 #[kernel(crate = girih_tile)]
 pub fn gemm_gelu<T: Mma<f32> + StoreTo<T>, const BM: usize, const BN: usize, const BK: usize>(

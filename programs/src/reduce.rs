@@ -24,7 +24,7 @@ pub fn column_sum<const R: usize, const N: usize>(x: &Array<f32, 2>, y: &mut Arr
     y.tiles_mut([N]).store((columns,), sum.sum(0));
 }
 
-/// Adds the sum of all elements to `y[0]`. Blocks take tiles of `N` elements by turns, and add up in no fixed order.
+/// Adds the sum of all elements to `y[0]`. Blocks take tiles of `N` elements in a grid-stride loop, and add up in no fixed order.
 #[kernel(crate = girih_tile)]
 pub fn full_sum<const N: usize>(x: &Array<f32, 1>, y: &mut Array<f32, 1>) {
     let mut sum = zeros::<f32>([N]);
@@ -45,7 +45,7 @@ pub fn argmax_rows<T: Num, const N: usize>(x: &Array<T, 2>, y: &mut Array<i32, 1
     y.tiles_mut([1]).store((row,), x.argmax(1));
 }
 
-/// `y[0] = sum(x)`, read once and the same each time: blocks take tiles of `N` elements by turns and leave a sum each in `parts`, which has an
+/// `y[0] = sum(x)`, read once and the same each time: blocks take tiles of `N` elements in a grid-stride loop and leave a sum each in `parts`, which has an
 /// element for each block; the last one to come adds these. Sums are of `A`. `count` is what [`last_block`] says.
 #[kernel(crate = girih_tile)]
 pub fn sum_all<T: Num, A: Num, const N: usize>(
@@ -70,8 +70,8 @@ pub fn sum_all<T: Num, A: Num, const N: usize>(
     }
 }
 
-/// `y[0]` is where the greatest element of `x` stands, the first of equals; NaN is passed over, and of nothing but NaN it is 0. It is read
-/// once: blocks take tiles of `N` elements by turns and leave what they find in `most` and `places`, which have an element for each block.
+/// `y[0]` is where the greatest element of `x` is, the first of equals; NaN is passed over, and of nothing but NaN it is 0. It is read
+/// once: blocks take tiles of `N` elements in a grid-stride loop and leave what they find in `most` and `places`, which have an element for each block.
 /// `count` is what [`last_block`] says.
 #[kernel(crate = girih_tile)]
 pub fn argmax_all<T: Float, const N: usize>(

@@ -7,7 +7,7 @@ const PROBES: usize = 1024;
 /// Offsets that are read at a time.
 const OFFSETS: usize = 256;
 
-/// `y[s] = sum(x[offsets[s]..offsets[s + 1]])`, in one launch: a block for every `N` elements of `x`, however segments lie in them, so that
+/// `y[s] = sum(x[offsets[s]..offsets[s + 1]])`, in one launch: a block for every `N` elements of `x`, however segments are in them, so that
 /// long ones and empty ones cost no more than others. `offsets` has an element more than `y`, does not fall, and is at most the length of
 /// `x`; sums are of `A`, a type of 32 bits. `state` is what [`Turn`] says, `W` how many turns a look back has.
 #[kernel(crate = girih_tile)]

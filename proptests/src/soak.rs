@@ -59,7 +59,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Composes `count` random pairs, the families on both sides in turns, and compares every answer with the definition.
+/// Composes `count` random pairs, the families on both sides in alternation, and compares every answer with the definition.
 pub fn compositions(count: u64, seed: u64) -> Report {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut report = Report::default();

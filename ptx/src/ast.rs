@@ -156,7 +156,7 @@ pub enum Directive {
     MaxNtid([u32; 3]),
     /// `.reqntid x, y, z`: exactly the threads a block is launched with.
     ReqNtid([u32; 3]),
-    /// `.minnctapersm n`: the least number of blocks that must fit a multiprocessor together.
+    /// `.minnctapersm n`: the least number of blocks that must fit an SM together.
     MinNctaPerSm(u32),
     /// `.maxnreg n`: the most registers that a thread may use.
     MaxNreg(u32),
@@ -326,6 +326,6 @@ pub struct Address {
     pub base: Option<Name>,
     /// Bytes added to the base.
     pub offset: i64,
-    /// Tensor coordinates of a bulk tensor copy, innermost first; empty elsewhere.
+    /// Tensor coordinates of a TMA copy, innermost first; empty elsewhere.
     pub coordinates: Vec<Operand>,
 }

@@ -1,4 +1,4 @@
-//! Instructions in the order in which they are needed, so that fewer registers are live at once.
+//! Reordering of instructions to the order of their uses, so that fewer registers are live at once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! The one error type of the crate.
+//! The errors of this crate.
 
 use crate::{Inst, Span};
 
@@ -24,7 +24,7 @@ pub enum Error {
         at: Span,
         /// What would be accepted here.
         expected: String,
-        /// What stands here.
+        /// What is here.
         found: String,
     },
     /// An instruction starts with a word that isn't an opcode known here.
@@ -74,10 +74,10 @@ pub enum Error {
         inst: String,
         /// The modifiers that would be accepted in the place of the first wrong one.
         expected: String,
-        /// The modifier that stands there.
+        /// The modifier that is there.
         found: String,
     },
-    /// No form with these modifiers has so many operands.
+    /// No form with these modifiers has this many operands.
     #[error("{at}: `{inst}`: {found} operands don't fit the form `{form}`")]
     OperandCount {
         /// Where.

@@ -68,7 +68,7 @@ pub struct Form {
 /// A place for one modifier.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
-    /// The modifiers that may stand here.
+    /// The modifiers that may be here.
     pub choices: Choices,
     /// Whether the place may stay empty.
     pub optional: bool,
@@ -86,9 +86,9 @@ pub enum Choices {
 /// A place for one operand.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandSlot {
-    /// The operands that may stand here.
+    /// The operands that may be here.
     pub kind: Kind,
-    /// When an operand must stand here.
+    /// When an operand must be here.
     pub when: When,
 }
 
@@ -150,7 +150,7 @@ pub enum Space {
     Generic,
 }
 
-/// What may stand in an operand's place.
+/// What may be in an operand's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A register that is written.

@@ -40,7 +40,7 @@ pub struct KernelInfo {
     pub version: (u8, u8),
 }
 
-/// A parameter, and where it lies in the parameter buffer.
+/// A parameter, and where it is in the parameter buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamInfo {
     /// The parameter's name.

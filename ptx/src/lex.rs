@@ -36,7 +36,7 @@ impl std::fmt::Display for Token<'_> {
 pub(crate) struct Lexeme<'t> {
     pub(crate) token: Token<'t>,
     pub(crate) span: Span,
-    /// Whether no blank stands before the token, which tells `%tid.x` from `%tid .x`.
+    /// Whether no blank is before the token, which tells `%tid.x` from `%tid .x`.
     pub(crate) glued: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::{Error, Target};
 
 impl Module {
     /// The module with all kernels, functions and variables of these modules, in their order. What several of them declare alike, such
-    /// as the dynamic shared memory, stands there once. The notes of the modules' kernels go along. The target is the newest one.
+    /// as the dynamic shared memory, is there once. The notes of the modules' kernels go along. The target is the newest one.
     ///
     /// # Errors
     /// [`Error::Link`] for two different items of one name, modules that name source files (`.file`), no module at all, and a target

@@ -11,7 +11,7 @@ mod debug;
 
 impl Module {
     /// The text, and for each statement of kernel `name` the line of the text on which the statement ends, counted from 1. In front of them
-    /// stands the line on which the kernel's statements are opened.
+    /// is the line on which the kernel's statements are opened.
     pub fn text_with_lines(&self, name: &str) -> (String, Vec<u32>) {
         let (breaks, lines) = (Cell::new(0), RefCell::new(Vec::new()));
         let behind = |kernel: &Kernel| {

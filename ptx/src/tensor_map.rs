@@ -1,4 +1,4 @@
-//! Tensor maps: the description of a tensor in global memory, and of the box of it that a bulk tensor copy moves.
+//! Tensor maps: the description of a tensor in global memory, and of the box of it that a TMA copy moves.
 //!
 //! A map describes `rank` dimensions, innermost first. Dimension 0 is contiguous; the others have strides in bytes.
 //! An instruction moves one box of the tensor, whose first element has the instruction's coordinates; elements of the
@@ -23,7 +23,7 @@ pub use field::TensorField;
 pub const TENSOR_MAP_BYTES: usize = 128;
 /// The most dimensions of a tensor map.
 pub const TENSOR_MAP_RANK: usize = 5;
-/// The most bytes that a box may take in shared memory: all the shared memory of a multiprocessor of Hopper.
+/// The most bytes that a box may take in shared memory: all the shared memory of an SM of Hopper.
 const BOX_LIMIT: u64 = 228 << 10;
 
 /// A tensor's shape and the box of it that an instruction moves: everything of a tensor map but the address.
@@ -52,7 +52,7 @@ pub struct Tiled {
     pub element_strides: Vec<u32>,
     /// Must be [`Interleave::None`].
     pub interleave: Interleave,
-    /// How the box lies in shared memory.
+    /// How the box is laid out in shared memory.
     pub swizzle: TensorSwizzle,
     /// A hint for the cache.
     pub l2_promotion: L2Promotion,

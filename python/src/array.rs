@@ -107,7 +107,7 @@ impl OnDevice {
         Ok(())
     }
 
-    /// Where an array of the host lies.
+    /// Where an array of the host is.
     fn addresses(&self) -> Range<usize> {
         let start = self.host.as_ref().map_or(0, |host| host.buf_ptr() as usize);
         start..start + self.host.as_ref().map_or(0, |host| host.len_bytes())

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::kept::Activation;
 use girih::device::sizes::size;
 
-/// How a matrix lies: whether its first mode is contiguous, and the other stride.
+/// How a matrix is laid out: whether its first mode is contiguous, and the other stride.
 fn order(array: &OnDevice) -> Result<(bool, i64)> {
     let name = &array.name;
     let (&[rows, columns], &[down, across]) = (&array.shape[..], &array.strides[..]) else {

@@ -1,4 +1,4 @@
-//! The extension module `girih._girih`. What stands here converts: everything is computed by the libraries.
+//! The extension module `girih._girih`. This crate converts: everything is computed by the libraries.
 
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 

@@ -140,7 +140,7 @@ enum Arg {
     Bytes(Vec<u8>),
 }
 
-/// What girih.sim hands on for all kinds of warnings.
+/// The word of girih.sim for all kinds of warnings.
 const ALL: &str = "all";
 
 /// Runs a kernel, with arguments that girih.sim has prepared, and judges it.

@@ -15,7 +15,7 @@ static FORKED: Mutex<Option<(u32, Arc<Threads>)>> = Mutex::new(None);
 
 struct Threads {
     pool: ThreadPool,
-    /// Functions take turns: a thread of the pool that waits for a part of one would begin the next one, and wait for what the first one has locked.
+    /// Functions alternate: a thread of the pool that waits for a part of one would begin the next one, and wait for what the first one has locked.
     turn: Mutex<()>,
 }
 

@@ -157,7 +157,7 @@ fn tuple_max<'py>(a: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
     int(a.py(), shape(a)?.max()?)
 }
 
-/// Leaf by leaf `a * b`; a leaf of `a` is multiplied by the product of what stands there in `b`.
+/// Leaf by leaf `a * b`; a leaf of `a` is multiplied by the product of what is there in `b`.
 #[pyfunction]
 fn elem_scale<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
     ints(a.py(), &shape(a)?.elem_scale(&shape(b)?)?)

@@ -22,7 +22,7 @@ pub fn plain_name(symbol: &str) -> String {
     demangled(symbol, DemangleOptions::new().no_params().no_return_type()).unwrap_or_else(|| symbol.into())
 }
 
-/// Whether a function has this name: as it stands in the module, or without C++'s mangling, with template arguments and
+/// Whether a function has this name: as it is in the module, or without C++'s mangling, with template arguments and
 /// parameters or without.
 ///
 /// ```

@@ -29,7 +29,7 @@ pub enum Error {
     /// An instruction, modifier or declaration that the simulator does not execute.
     #[error("{place}: not supported by the simulator: {what}")]
     Unsupported {
-        /// Where the part stands.
+        /// Where the part is.
         place: Box<Place>,
         /// The part that is not supported, and what would be accepted.
         what: String,
@@ -170,7 +170,7 @@ pub enum Error {
         /// The memory nearest to the address.
         nearest: Nearest,
     },
-    /// An access through an address that is made from the address of one variable, but that lies outside of that
+    /// An access through an address that is made from the address of one variable, but that is outside of that
     /// variable.
     #[error(
         "{at}: {access} of {bytes} bytes at {space} address {address:#x} is outside of `{variable}`, the \
@@ -325,7 +325,7 @@ pub enum Error {
         /// The `cp.async`.
         other: Box<Other>,
     },
-    /// A tensor copy reads a tensor map that the kernel has written, but the fences are missing that make the write
+    /// A TMA copy reads a tensor map that the kernel has written, but the fences are missing that make the write
     /// visible to the proxy that reads maps: first a release after the write (`tensormap.cp_fenceproxy` has one), then
     /// an acquire that names the map and comes before the copy, both in scopes that include both threads.
     #[error(
@@ -333,7 +333,7 @@ pub enum Error {
          scope must include both threads", other.at
     )]
     MapUnfenced {
-        /// The tensor copy.
+        /// The TMA copy.
         at: Box<Site>,
         /// The map's address.
         address: u64,
@@ -544,7 +544,7 @@ pub enum Error {
     FalseClaim {
         /// The claim and the thread.
         at: Box<Site>,
-        /// The claim, and where it stands.
+        /// The claim, and where it is.
         claim: Box<girih_ptx::Claim>,
         /// The value of the register.
         value: i64,

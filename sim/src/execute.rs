@@ -30,7 +30,7 @@ pub(crate) struct Outcome {
 
 /// Runs a kernel on a grid of blocks, deterministically for a given [`Options::seed`]. Clusters of blocks run in
 /// parallel. But if the kernel has instructions by which blocks can communicate through global memory (strong accesses,
-/// atomics that return a value or whose result depends on their order, such as sums of floats), its clusters take turns
+/// atomics that return a value or whose result depends on their order, such as sums of floats), its clusters alternate
 /// on one thread. Such blocks may wait for one another: a cluster that makes no progress lets others go on, and begin.
 /// Results depend on the host's timing only where blocks communicate by data races, which [`Options::races`] reports.
 ///

@@ -64,7 +64,7 @@
 //! so the results agree bit for bit where all partial sums are exact on hardware too, as with small integers. NaN
 //! results of f32 arithmetic are 0x7fffffff.
 //!
-//! Where the ISA leaves details of tensor copies open, they are as on an H100 and an H200: the innermost coordinate is
+//! Where the ISA leaves details of TMA copies open, they are as on an H100 and an H200: the innermost coordinate is
 //! a multiple of 16 bytes, rows narrower than the swizzle are padded to it, and stores accept no negative coordinates
 //! and write whole units of 16 bytes of a row, even beyond its end.
 //!
@@ -152,7 +152,7 @@
 //!   A fence of `.global` covers global memory, one of `.shared::cluster` shared memory, and one of `.shared::cta` what
 //!   threads of a block have written to their own block's shared memory. `cp.async`, `st.async` and `red.async` belong
 //!   to the generic proxy here. What bulk operations have written can be read without a fence.
-//! - Tensor maps: a tensor copy sees what a kernel has written to its map in global memory after a
+//! - Tensor maps: a TMA copy sees what a kernel has written to its map in global memory after a
 //!   `fence.proxy.tensormap::generic.release` that comes after the write (`tensormap.cp_fenceproxy` has one for its
 //!   copy), and then an `.acquire` that names the map and comes before the copy, in whichever threads. The scopes of
 //!   both must include the thread that wrote and the one that acquires. Both are fences as well. A `fence` with
@@ -202,10 +202,10 @@
 //! knows the phase complete at which they arrive, which includes other threads' copies.
 //!
 //! Global memory is checked in the same way: the blocks of a launch are ordered only by releases and acquires in global
-//! memory, and what these hand over is handed on by every other edge. An access is compared with the last write, and
+//! memory, and every other edge passes on what these have passed. An access is compared with the last write, and
 //! with all reads and strong accesses since that nothing has ordered, so that of several accesses that race at least
-//! two are reported. Where blocks cannot communicate, reads of two clusters stand for those of all, since whoever
-//! writes races with at least one of them. Findings depend on the seed alone and not on the number of workers: where an
+//! two are reported. Where blocks cannot communicate, reads of two clusters stand for those of all, since a
+//! writer races with at least one of them. Findings depend on the seed alone and not on the number of workers: where an
 //! execution on several workers has found something, it is repeated from the same memory on one.
 
 mod decode;

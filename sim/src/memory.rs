@@ -103,7 +103,7 @@ impl Memory {
     }
 
     /// Takes memory of someone else as an allocation, without a copy, and returns the address. Kernels and the host read and write it in place;
-    /// [`Memory::free`] drops `lent`, or whoever runs a launch then, when the launch has ended.
+    /// [`Memory::free`] drops `lent`. While a launch runs, its end drops `lent`.
     ///
     /// ```
     /// use std::sync::Arc;

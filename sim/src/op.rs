@@ -371,7 +371,7 @@ pub(crate) enum Flow {
     /// Each half of the result depends on the same half of the sources; if `joined`, the upper one on the first source, the lower one on
     /// the second.
     Halves {
-        /// Whether two sources are put together.
+        /// Whether two sources are joined.
         joined: bool,
         /// The bits of a half of the sources, if they are not joined.
         from: u8,

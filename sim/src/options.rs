@@ -52,7 +52,7 @@ pub struct Options {
     pub limit: Option<usize>,
     /// The warnings that count as errors.
     pub deny: Deny,
-    /// Multiprocessors of the simulated device; without it 132, as in an H100 or H200. They decide how many blocks are
+    /// SMs of the simulated device; without it 132, as in an H100 or H200. They decide how many blocks are
     /// resident at a time, so that they can wait for one another.
     pub multiprocessors: Option<u32>,
 }

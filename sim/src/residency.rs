@@ -1,15 +1,15 @@
 //! How many blocks are resident on the device at a time.
 //!
-//! A GPU begins a block when a multiprocessor has room for it, and the block stays there until it has ended. Blocks
+//! A GPU begins a block when an SM has room for it, and the block stays there until it has ended. Blocks
 //! that wait for one another must all be resident at a time (CUDA C++ Programming Guide, "Cooperative Groups", "Grid
 //! Synchronization"). The limits are those of sm_90 (in that guide, "Compute Capabilities").
 #![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use std::fmt;
 
-/// Multiprocessors of an H100 or H200 with SXM.
+/// SMs of an H100 or H200 with SXM.
 pub(crate) const MULTIPROCESSORS: u32 = 132;
-/// The warps, blocks, bytes of shared memory and registers that a multiprocessor has room for.
+/// The warps, blocks, bytes of shared memory and registers that an SM has room for.
 const WARPS: u64 = 64;
 const BLOCKS: u64 = 32;
 const SHARED: u64 = 228 << 10;
@@ -23,9 +23,9 @@ const SHARED_UNIT: u64 = 128;
 /// The number of blocks for which a device has room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Residency {
-    /// Multiprocessors of the device.
+    /// SMs of the device.
     pub multiprocessors: u32,
-    /// Blocks for which each multiprocessor has room.
+    /// Blocks for which each SM has room.
     pub each: u32,
     /// The resource of which there is too little for more blocks.
     pub limit: &'static str,

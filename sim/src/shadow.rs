@@ -44,7 +44,7 @@
 //!   in the lane as one *event*, and its cells refer to marks by *name*.
 //! - *Late*: the access of an asynchronous operation. The stamp is not the issue but the end of the operation, such as
 //!   a phase of an mbarrier.
-//! - *Lack*: the fence (release or acquire) that is missing for a tensor copy to see a write to its tensor map.
+//! - *Lack*: the fence (release or acquire) that is missing for a TMA copy to see a write to its tensor map.
 //!
 //! # Example
 //!
@@ -124,7 +124,7 @@ pub(crate) const BARRIERS: usize = 16;
 pub(crate) struct Shadow {
     races: bool,
     uninitialised: bool,
-    /// Bytes of shared memory of each block; the blocks' memories lie one after another.
+    /// Bytes of shared memory of each block; the blocks' memories are one after another.
     block_bytes: usize,
     states: Vec<u8>,
     cells: Vec<Cell>,

@@ -67,7 +67,7 @@ pub enum Nearest {
 }
 
 impl Nearest {
-    /// How `[address, address + bytes)` lies relative to a region.
+    /// How `[address, address + bytes)` relates to a region.
     pub(crate) fn region(base: u64, len: u64, address: u64, bytes: u64) -> Self {
         let (from, to) = (i128::from(address), i128::from(address) + i128::from(bytes));
         let (begin, end) = (i128::from(base), i128::from(base) + i128::from(len));
@@ -94,7 +94,7 @@ impl fmt::Display for Nearest {
 
 /// The first shared address. The bytes below belong to the system on sm_90, so a zero address is out of bounds.
 pub(crate) const SHARED_BASE: u64 = 1024;
-/// The bit at which the rank of a block stands in shared addresses, which mean the same in every block of the cluster.
+/// The bit at which the rank of a block is in shared addresses, which mean the same in every block of the cluster.
 pub(crate) const RANK_SHIFT: u32 = 24;
 /// Where shared memory appears among generic addresses.
 pub(crate) const SHARED_WINDOW: u64 = 0x7100_0000_0000;

@@ -1,6 +1,6 @@
-//! The boxes that bulk tensor copies move: which bytes of shared memory correspond to which bytes of global memory.
+//! The boxes that TMA copies move: which bytes of shared memory correspond to which bytes of global memory.
 //!
-//! The elements of a box lie in shared memory in the order of their coordinates, the innermost first. Without a swizzle
+//! The elements of a box are in shared memory in the order of their coordinates, the innermost first. Without a swizzle
 //! the elements are packed. With a swizzle every innermost row takes the swizzle's whole width, and each 16 bytes are
 //! where the swizzle of their shared address puts them. Dimension `i` of the box has `moved(i)` elements, of which the
 //! `j`-th has coordinate `start + j * element stride` (in the innermost dimension `start + j`). An element whose

@@ -37,7 +37,7 @@ impl<I: Index> Counting<I> {
         Ok(Counting { coordinate, paths: if flat { Vec::new() } else { paths } })
     }
 
-    /// The coordinate that the engine stands at, with an entry for each leaf of the identity layout.
+    /// The coordinate that the engine is at, with an entry for each leaf of the identity layout.
     pub fn coordinate(&self) -> &[I] {
         &self.coordinate
     }

@@ -27,12 +27,12 @@ pub use storage::{B1, Exclusive, Packed, S4, Shared, Storage, StorageMut, SubByt
 pub use transform::Transform;
 pub use zip::Zipped;
 
-/// An engine of the host, which stands at one value.
+/// An engine of the host, which is at one value.
 pub trait Values: Engine<Index = i64> {
     /// A value.
     type Value;
 
-    /// The value that the engine stands at.
+    /// The value that the engine is at.
     ///
     /// # Errors
     /// [`Error::Beyond`] if the engine has no value there.
@@ -71,7 +71,7 @@ impl<E: Values> Source for Tensor<E> {
     }
 }
 
-/// An engine over stored values: the storage, and the offset of the value that the engine stands at.
+/// An engine over stored values: the storage, and the offset of the value that the engine is at.
 #[derive(Clone, Copy, Debug)]
 pub struct Host<S> {
     storage: S,

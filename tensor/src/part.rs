@@ -18,12 +18,12 @@ pub struct Part<I> {
     pub threads: Lay,
     /// The value's number -> coordinate.
     pub values: Lay,
-    /// The value's number -> offset from where the engine stands: the layout of the tensor that this is said of.
+    /// The value's number -> offset from where the engine is: the layout of the tensor that this is said of.
     pub offsets: Lay,
 }
 
 impl<I: Index> Part<I> {
-    /// The coordinates of a tile that lies as `tile` says: what is partitioned like the tile itself to know whose elements are
+    /// The coordinates of a tile that is laid out as `tile` says: what is partitioned like the tile itself to know whose elements are
     /// whose.
     ///
     /// # Errors

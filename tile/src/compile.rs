@@ -1,4 +1,4 @@
-//! From a function to a kernel: passes, placement, lowering.
+//! Compilation of a tile program to a kernel: passes, placement, lowering.
 
 use girih_codegen::Kernel;
 #[cfg(feature = "launch")]
@@ -26,7 +26,7 @@ pub struct Compiled {
     pub plan: Plan,
     /// What it was compiled for.
     pub target: Target,
-    /// What it takes of a multiprocessor.
+    /// What it takes of an SM.
     pub resources: Resources,
     /// How many elements of each array a byte holds, 1 unless they are smaller: the kernel counts such arrays in bytes along the last axis.
     pub per_byte: Vec<i64>,
@@ -105,7 +105,7 @@ type Built = (Plan, Lowered, Resources);
 /// Registers of a thread that an estimate may miss.
 const MARGIN: u32 = 8;
 
-/// Places and lowers a simplified function: for two blocks of a multiprocessor at a time where that can be, or else as a persistent kernel.
+/// Places and lowers a simplified function: for two blocks of an SM at a time where that can be, or else as a persistent kernel.
 pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
     let alone = build_alone(func, target)?;
     let two = build_for_two(func, target, &alone)?;
@@ -113,7 +113,7 @@ pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
     Ok(better.unwrap_or(alone))
 }
 
-/// A persistent kernel, where a multiprocessor has room for one block, TMA brings tiles, and blocks have as much to do as others. Where
+/// A persistent kernel, where an SM has room for one block, TMA brings tiles, and blocks have as much to do as others. Where
 /// warpgroups ping-pong, persistent kernels were measured to be slower.
 fn build_persistent(
     func: &Func,
@@ -127,7 +127,7 @@ fn build_persistent(
     if fits { built_like(&persistent(func), target, alone) } else { Ok(None) }
 }
 
-/// A kernel for two blocks of a multiprocessor that has room for one: one computes while the other begins, waits or stores. Tiles come by TMA, the
+/// A kernel for two blocks of an SM that has room for one: one computes while the other begins, waits or stores. Tiles come by TMA, the
 /// hints say nothing of occupancy, threads have the registers that they need, and tiles are prefetched as far ahead.
 fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> Result<Option<Built>, Error> {
     let rings = &alone.products.pipeline.rings;

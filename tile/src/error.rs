@@ -1,4 +1,4 @@
-//! What can be wrong with a tile program.
+//! Errors of tile programs.
 //!
 //! # Examples
 //! ```

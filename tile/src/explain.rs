@@ -1,5 +1,5 @@
-//! Explanations of programs, without a device: the text with every tile's distribution, how each conversion is done, how wide accesses are and
-//! why not wider, which loads are prefetched and why others are not, and what limits the kernel.
+//! Explanations of programs, without a device. An explanation has the program's text with the distribution of every tile, the instructions of each
+//! conversion, the width of each access and why it is not wider, the prefetched loads and why others are not, and the roofline of the kernel.
 //!
 //! # Examples
 //! ```
@@ -50,7 +50,7 @@ pub struct Rates {
     pub memory: f64,
     /// Cycles in a second.
     pub clock: f64,
-    /// Multiprocessors.
+    /// SMs.
     pub multiprocessors: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What is reported of a kernel's registers, as data.
+//! Reports about a kernel's registers, as data.
 
 /// A kernel whose threads need more registers than they can have, in the user's words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Conversions of integers that cannot lose anything, each with the reason. All others are checked.
+//! Lossless conversions of integers, each with the reason. All others are checked.
 
 /// The position of an axis: tiles and arrays have at most 8.
 #[expect(clippy::cast_possible_truncation, reason = "cannot lose: a tile and an array have at most 8 axes")]
@@ -78,7 +78,7 @@ pub(crate) const fn signed(bits: u64, width: u32) -> i64 {
     (bits << unused).cast_signed() >> unused
 }
 
-/// The greatest stride in elements that a parameter has of an array with so many axes. One beyond is a constant of its kernel.
+/// The greatest stride in elements that a parameter has of an array with this many axes. One beyond is a constant of its kernel.
 pub(crate) const fn farthest(rank: usize) -> i64 {
     if rank > 2 { 1 << 42 } else { i32::MAX as i64 }
 }

@@ -1,4 +1,4 @@
-//! What a user asks of placement and launch. Hints leave results as they are.
+//! Hints: requests of a user to placement and launch, which never change results.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ named! {
 }
 
 named! {
-    /// What a hint stands at.
+    /// What a hint is at.
     Construct {
         Kernel "kernel" "A kernel.",
         Load "load" "A load of a tile.",
@@ -77,7 +77,7 @@ impl Hint {
         u32::try_from(value).map_err(|_| refused(accepted, ""))
     }
 
-    /// Whether the hint may stand at a construct.
+    /// Whether the hint may be at a construct.
     ///
     /// # Errors
     /// [`Code::HintUnsupportedHere`].
@@ -122,7 +122,7 @@ pub fn arch(key: &str) -> Result<u32, Fault> {
 pub struct HintSet {
     /// Blocks in a cluster: 1, 2, 4, 8 or 16.
     pub num_ctas: Option<u32>,
-    /// Blocks on a multiprocessor at a time: 1 to 32.
+    /// Blocks on an SM at a time: 1 to 32.
     pub occupancy: Option<u32>,
     /// Warps of a block: 4, 8, 16 or 32.
     pub num_worker_warps: Option<u32>,

@@ -1,8 +1,8 @@
 //! The tile language of girih: kernels over whole tiles.
 //!
 //! A function under [`#[kernel]`](macro@kernel) is written for one block of a grid, on tiles of arrays. It is Rust: the attribute leaves
-//! control flow and types as they are. What is known while building (`bool`, `usize`, ranges of numbers, loops over them) is decided and
-//! unrolled then; conditions and bounds that are scalars become branches and loops of the kernel.
+//! control flow and types as they are. Branches on `bool` and loops over Rust integers are decided and unrolled when the kernel is built.
+//! Branches and loops on scalars become branches and loops of the kernel.
 //!
 //! ```
 //! use girih_device::{Device, Select};
@@ -31,11 +31,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The compiler finds dtypes that do not mix, stores that would narrow, and numbers of indices. Everything else that is wrong, such as
-//! shapes, is found when the kernel is built, and reported together with its places ([`error::Error::Build`]).
+//! The compiler refuses mixed dtypes, narrowing stores and wrong numbers of indices. All other errors, such as
+//! wrong shapes, are collected when the kernel is built, each with its line ([`error::Error::Build`]).
 //!
-//! Every body of a loop of the run time is built twice and must come out the same. Two things follow: what a body does in Rust besides,
-//! such as printing, happens twice; and state that the loop does not carry is an error.
+//! The body of a run-time loop is built twice, and both results must be equal. So side effects of the body in Rust,
+//! such as printing, happen twice, and a change of state that the loop does not carry is an error.
 
 #![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 

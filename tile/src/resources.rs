@@ -1,4 +1,4 @@
-//! What a kernel takes of a multiprocessor (SM): registers, shared memory, and how many blocks an SM has room for.
+//! What a kernel uses of an SM: registers, shared memory, and how many blocks an SM has room for.
 
 use std::fmt;
 

@@ -21,7 +21,7 @@ pub(crate) fn build() -> Result<(), Error> {
     Ok(())
 }
 
-/// mdBook's preprocessor: links from the book to files that stand beside docs/ lead to the repository.
+/// mdBook's preprocessor: links from the book to files that are beside docs/ lead to the repository.
 pub(crate) fn links(words: &[String]) -> Result<(), Error> {
     if words.first().is_some_and(|word| word == "supports") {
         return Ok(());
@@ -72,7 +72,7 @@ fn outward(path: &Path, page: &str) -> String {
     out
 }
 
-/// The relative links and pictures of a page, without those inside of the page, and where they stand.
+/// The relative links and pictures of a page, without those inside of the page, and where they are.
 fn targets(page: &str) -> Vec<(String, std::ops::Range<usize>)> {
     let parser = Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter();
     let links = parser.filter_map(|(event, range)| match event {

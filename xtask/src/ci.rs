@@ -10,6 +10,7 @@ use std::{
 use crate::{
     ptxas, readme,
     shell::{Error, check, command, output, sh, target_dir},
+    words,
 };
 
 /// `-- -D warnings` as `cargo clippy` hands it to its compiler. If that way changes, the documentation takes longer.
@@ -18,6 +19,7 @@ const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 /// Every check, cheapest first.
 pub(crate) fn run() -> Result<(), Error> {
     sh("cargo fmt --all --check")?;
+    words::run()?;
     // The cases of the typed layer are generated, and take long to check.
     sh(
         "cargo clippy --workspace --exclude girih-layout-typed-cases --all-targets --features girih/cudarc --locked -- -D warnings",

@@ -12,7 +12,7 @@ const TARGETS: [(&str, &[&str]); 4] = [
     ("sim_load", &["fuzz/seeds/sim_load"]),
 ];
 
-/// Runs all targets, or the one of this name, for so many seconds each.
+/// Runs all targets, or the one of this name, for this many seconds each.
 pub(crate) fn run(only: Option<&str>, seconds: u32) -> Result<(), Error> {
     let installed = command("cargo fuzz --version").output().is_ok_and(|output| output.status.success());
     if !installed {

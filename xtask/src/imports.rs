@@ -1,6 +1,6 @@
 //! The order of a library's files: which family imports which, and that no imports go in a circle.
 //!
-//! A family is a folder directly below `src`, with the file of the same name, or a file that stands there alone. What is
+//! A family is a folder directly below `src`, with the file of the same name, or a file that is there alone. What is
 //! read is the text: `use` declarations, and paths in the code that start with `crate`, `super` or a module. A path is
 //! followed through re-exports to the file that has the item; a re-export from a module's own folder is no import, since it
 //! says what the module offers and not what it needs. Methods need no import, so this does not see them.

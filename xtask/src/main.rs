@@ -1,4 +1,4 @@
-//! The repository's tasks: the book, the one gate, the assembler's judgement, the ratchet, the order of imports, a release, the folder for a GPU machine.
+//! The repository's tasks: the book, the one gate, the assembler's judgement, the ratchet, the order of imports, the words of texts, a release, the folder for a GPU machine.
 
 mod book;
 mod ci;
@@ -15,6 +15,7 @@ mod readme;
 mod release;
 mod sass;
 mod shell;
+mod words;
 
 use std::process::ExitCode;
 
@@ -53,6 +54,8 @@ enum Task {
         #[arg(long)]
         update: bool,
     },
+    /// Refuses phrases of `xtask/words.txt` in documentation and in the messages of errors.
+    Words,
     /// Prints what the families of each library import, and refuses circles.
     Imports,
     /// The example with candle, and the full counts of what the gate samples: ten million random compositions, each judged by enumeration, all cases of
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
         Task::Ptxas => ptxas::run(),
         Task::Ratchet { update } => ratchet::run(update),
         Task::Imports => imports::run(),
+        Task::Words => words::run(),
         Task::Soak => sh("cargo run --profile bench --package girih-proptests --bin soak 10000000")
             .and_then(|()| {
                 sh("env GIRIH_CASES=120000 cargo test --profile bench --package girih-proptests --test all -- overlap::")

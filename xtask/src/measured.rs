@@ -1,4 +1,4 @@
-//! What the README says was measured stands in the records.
+//! What the README says was measured is in the records.
 
 use std::fs;
 

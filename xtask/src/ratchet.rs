@@ -155,7 +155,7 @@ impl Assembler {
     }
 }
 
-/// The number that stands before `words` where they come first.
+/// The number that is before `words` where they come first.
 fn before(text: &str, words: &str) -> Option<u64> {
     let (text, _) = text.split_once(words)?;
     text.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

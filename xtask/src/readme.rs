@@ -50,4 +50,12 @@ cargo test --not-fenced
 ";
         assert_eq!(of_text(text), ["cargo test --workspace", "cargo test -p girih-layout"]);
     }
+
+    #[test]
+    fn the_program_of_the_readme_is_its_example() {
+        let read = |file: &str| fs::read_to_string(root().join(file)).expect(file);
+        let (readme, example) = (read("README.md"), read("examples/tile_gemm.rs"));
+        let listing = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
+        assert_eq!(listing, example.split_once("\n\n").map(|(_, program)| program));
+    }
 }

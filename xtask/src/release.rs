@@ -122,7 +122,7 @@ fn semver(named: &str, version: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the licences of what the binary is built from: whoever hands on the binary hands on this file.
+/// Writes the licences of what the binary is built from: the binary is distributed with this file.
 pub(crate) fn licences() -> Result<(), Error> {
     let to = target_dir().join("dist/THIRD-PARTY.txt");
     let host = output(&mut command("rustc --print host-tuple"), "rustc --print host-tuple")?;

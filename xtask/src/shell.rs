@@ -37,6 +37,8 @@ pub(crate) enum Error {
         "imports go in a circle; move the item that closes it to the file where it belongs (families: ARCHITECTURE.md):\n{circles}"
     )]
     Imports { circles: String },
+    #[error("words that texts do not use (xtask/words.txt):\n{found}")]
+    Words { found: String },
     #[error(
         "public modules without an example that runs (a fenced block of Rust in their documentation):\n{modules}"
     )]

@@ -22,7 +22,7 @@ pub struct Contestant<'a> {
 }
 
 impl<'a> Contestant<'a> {
-    /// Work of which a call enqueues so many runs.
+    /// Work of which a call enqueues this many runs.
     pub fn new(
         name: impl Into<String>,
         runs: usize,

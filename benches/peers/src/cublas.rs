@@ -1,5 +1,5 @@
 //! cuBLASLt, the peer: matrix products, planned once and enqueued into the device's own stream, so that the same timer measures
-//! both sides in turns.
+//! both sides in alternation.
 #![allow(unsafe_code, reason = "the peer's interface is C; each block says why it holds")]
 
 mod error;
@@ -236,7 +236,7 @@ impl<'a> Plan<'a> {
         self.run_with(index, [a, b], None, c)
     }
 
-    /// The same with a residual, which lies as C does.
+    /// The same with a residual, which is laid out as C is.
     ///
     /// # Errors
     /// As [`Plan::run`].

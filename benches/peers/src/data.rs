@@ -54,7 +54,7 @@ pub(crate) fn is_poison<T: Element>(element: T) -> bool {
     value.is_nan() || !T::DTYPE.is_float() && value == -1.0
 }
 
-/// Bytes of so many elements.
+/// Bytes of this many elements.
 pub(crate) fn bytes(dtype: DType, elements: i64) -> i64 {
     elements * i64::from(dtype.bits()) / 8
 }

@@ -15,7 +15,7 @@ use crate::data::{Pool, bytes, is_poison};
 use crate::measure::Bench;
 use crate::rows::Product;
 
-/// Buffers start at multiples of so many bytes, as allocations do.
+/// Buffers start at multiples of this many bytes, as allocations do.
 const LINE: i64 = 256;
 /// The rows and the columns of C that are compared with f64.
 const SAMPLED: i64 = 32;
@@ -63,7 +63,7 @@ pub(crate) struct Weights {
     pitch: i64,
 }
 
-/// A residual for each set, which lies as C does, and one bias for all, with an element for each column of C.
+/// A residual for each set, which is laid out as C is, and one bias for all, with an element for each column of C.
 pub(crate) struct Fused<C: Pod> {
     pool: Rc<Pool<C>>,
     pub(crate) residuals: Vec<Buffer<C>>,
@@ -186,7 +186,7 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
         self.compare(&Sample { set, of, rows, columns, found }, bounds)
     }
 
-    /// A row of C and what lies between it and the next.
+    /// A row of C and what is between it and the next.
     fn row(&self, set: usize, c: &Matrix, start: i64) -> Result<Vec<C>, Failure> {
         let (start, buffer) = (start as usize, &self.outputs[set]);
         Ok(buffer.slice(start..(start + c.ld() as usize).min(buffer.len()))?.download()?)
@@ -275,7 +275,7 @@ impl Weights {
         Ok(Weights { pools, numbers, scales, group, pitch })
     }
 
-    /// Columns of a set's B, which lies as `matrix` says, each number times its scale, one after the other.
+    /// Columns of a set's B, which is laid out as `matrix` says, each number times its scale, one after the other.
     fn lines(&self, set: usize, columns: &[i64], matrix: &Matrix) -> Vec<f32> {
         let [_, k] = matrix.extents();
         let element = |x: i64, i: i64| {
@@ -329,7 +329,7 @@ pub(crate) fn problem(product: &Product) -> Result<Problem, Failure> {
     })
 }
 
-/// The matrices of one product of the batch. How they lie does not depend on the type of their elements.
+/// The matrices of one product of the batch. How they are laid out does not depend on the type of their elements.
 fn matrices(product: &Product) -> Result<[Matrix; 3], Failure> {
     let [lda, ldb, ldc] = product.pitches().map(Some);
     let problem = Problem::new(DType::F32, product.extents(), product.layout)?;

@@ -40,7 +40,7 @@ impl<'a> Ours<'a> {
         Ours::loaded(bench, gemm, operands, bench.effort.graph)
     }
 
-    /// Checks the result of a kernel, and captures a graph of so many launches as take `length`.
+    /// Checks the result of a kernel, and captures a graph of this many launches as take `length`.
     pub(crate) fn loaded<T: Element + Pod, C: Element + Pod>(
         bench: &Bench,
         gemm: Gemm,

@@ -9,7 +9,7 @@ use girih_tensor::DType;
 
 use file::File;
 
-/// The file, as it stands beside the benches.
+/// The file, as it is beside the benches.
 const FILE: &str = include_str!("../../rows.toml");
 
 /// Why a file of rows can't be read.
@@ -29,7 +29,7 @@ pub enum Error {
         accepted: &'static str,
     },
     /// Two rows of one name.
-    #[error("rows.toml: {0} stands there twice")]
+    #[error("rows.toml: {0} is there twice")]
     Twice(String),
     /// A peer that is no row.
     #[error("rows.toml: the peer {peer} of {row} is no row")]
@@ -121,7 +121,7 @@ pub struct Movement {
 /// A kind of movement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// As they lie.
+    /// As they are.
     Copy,
     /// With modes in another order.
     Permute,

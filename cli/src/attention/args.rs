@@ -53,7 +53,7 @@ pub(crate) struct ProblemArgs {
     /// A query sees its own key and those before it
     #[arg(long, conflicts_with = "window")]
     causal: bool,
-    /// A query sees so many keys before its own and behind it: two numbers, or `all`
+    /// A query sees this many keys before its own and behind it: two numbers, or `all`
     #[arg(long, value_name = "LEFT,RIGHT", value_parser = window)]
     window: Option<[Option<i64>; 2]>,
     /// Which key is a query's own: top-left or bottom-right
@@ -68,10 +68,10 @@ pub(crate) struct ProblemArgs {
     /// Add a random bias of this type to the scores, one for all batches: f32, or the type of Q
     #[arg(long, value_name = "DTYPE", value_parser = dtype)]
     bias: Option<DType>,
-    /// Let so many sequences of random lengths follow each other in the rows of one batch
+    /// Let this many sequences of random lengths follow each other in the rows of one batch
     #[arg(long, value_name = "SEQUENCES", conflicts_with_all = ["batch", "bias"], value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     packed: Option<u32>,
-    /// Compute the logarithms of the sums of powers too
+    /// Compute the logsumexps too
     #[arg(long)]
     lse: bool,
     /// Kernel: sm80 or sm90 [default: the fastest that the device and the problem allow]

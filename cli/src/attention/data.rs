@@ -42,7 +42,7 @@ impl<T: Element> Inputs<T> {
     }
 }
 
-/// Where random sequences of so many rows begin, and where the last one ends.
+/// Where random sequences of this many rows begin, and where the last one ends.
 pub(crate) fn begins(seed: u64, rows: i64, sequences: u32) -> Vec<u32> {
     let mut rng = StdRng::seed_from_u64(seed);
     let rows = u32::try_from(rows).unwrap_or(0);

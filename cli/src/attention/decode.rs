@@ -59,7 +59,7 @@ pub(crate) struct Args {
     /// Write O to this file, (sequence,query,head,dim), if it passes the check (bf16 as '<u2')
     #[arg(short, long, value_name = "O.npy")]
     output: Option<PathBuf>,
-    /// Write the logarithms of the sums of powers to this file, (sequence,head,query), if they pass the check
+    /// Write the logsumexps to this file, (sequence,head,query), if they pass the check
     #[arg(long, value_name = "LSE.npy")]
     lse_output: Option<PathBuf>,
     /// The file of the keys of each sequence: integers [default of files: all that the cache has room for]

@@ -19,7 +19,7 @@ pub(super) struct Report {
     reasons: Vec<Reason>,
     tiles: i64,
     blocks: u32,
-    /// The share of the multiprocessors that is busy, if each has one block at a time and a tile takes as long as it has keys.
+    /// The share of the SMs that is busy, if each has one block at a time and a tile takes as long as it has keys.
     busy: f64,
     flops: f64,
     /// Microseconds, at the rate that the vendor states.
@@ -65,22 +65,18 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         line(f, "problem", format_args!("O = softmax(Q K^T) V, {}", self.problem))?;
-        line(f, "for", format_args!("an H200 with {} multiprocessors", self.multiprocessors))?;
+        line(f, "for", format_args!("an H200 with {} SMs", self.multiprocessors))?;
         for Reason { what, why } in &self.reasons {
             line(f, what, why)?;
         }
         line(f, "configuration", &self.config)?;
         let busy = 100.0 * self.busy;
-        line(
-            f,
-            "tiles",
-            format_args!("{}, shared out so that {busy:.0} % of the multiprocessors are busy", self.tiles),
-        )?;
+        line(f, "tiles", format_args!("{}, shared out so that {busy:.0} % of the SMs are busy", self.tiles))?;
         line(f, "roofline", format_args!("{:.2} us for the products", self.products_us))?;
         line(
             f,
             "expected limit",
-            format_args!("{:.2} us: the products, on the multiprocessors that have a tile", self.expected_us),
+            format_args!("{:.2} us: the products, on the SMs that have a tile", self.expected_us),
         )
     }
 }

@@ -57,7 +57,7 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         line(f, "problem", format_args!("O = softmax(scale Q K^T) V, {}", self.problem))?;
-        line(f, "for", format_args!("an H200 with {} multiprocessors", self.multiprocessors))?;
+        line(f, "for", format_args!("an H200 with {} SMs", self.multiprocessors))?;
         for Reason { what, why } in &self.reasons {
             line(f, what, why)?;
         }

@@ -84,7 +84,7 @@ pub(crate) struct ProblemArgs {
     /// How many such products: those of a batch, with random matrices
     #[arg(long, value_name = "L", group = "products")]
     batch: Option<i64>,
-    /// Let each matrix of the batch lie in memory of its own: kernels find all of them by arrays of addresses
+    /// Store each matrix of the batch in memory of its own: kernels find all of them by arrays of addresses
     #[arg(long, requires = "batch", conflicts_with_all = ["stride_a", "stride_b", "stride_c"])]
     pointers: bool,
     /// How many groups the rows of A and C belong to, of random sizes, each with a random B of its own: the products of a mixture of experts

@@ -6,7 +6,7 @@ use girih_ptx::Module;
 
 use crate::Error;
 
-/// The one of these kernels that has a name: as it stands in the file, or as the source has it (`saxpy` for
+/// The one of these kernels that has a name: as it is in the file, or as the source has it (`saxpy` for
 /// `_Z5saxpyifPf`). A name that none has stays as it is, so that loading the kernel refuses it.
 pub(super) fn named(name: &str, kernels: &[String]) -> Result<String, Error> {
     if kernels.iter().any(|kernel| kernel == name) {

@@ -22,7 +22,7 @@ pub(crate) struct VerdictArgs {
     /// How many errors, and how many warnings, are reported at most
     #[arg(long, default_value_t = 100)]
     limit: usize,
-    /// Multiprocessors of the GPU, which decide how many blocks run at a time and so can wait for one another
+    /// SMs of the GPU, which decide how many blocks run at a time and so can wait for one another
     #[arg(long, default_value_t = 132, value_parser = clap::value_parser!(u32).range(1..))]
     multiprocessors: u32,
 }

@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
 fn described(plan: &DecodePlan) -> String {
     let config = &plan.config;
     format!(
-        "{} parts of {} or more tiles, {} stages, {} blocks on a multiprocessor",
+        "{} parts of {} or more tiles, {} stages, {} blocks on an SM",
         plan.parts, plan.least_tiles, config.stages, config.min_blocks
     )
 }

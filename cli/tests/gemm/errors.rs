@@ -24,7 +24,7 @@ fn fails(folder: &Path, line: &str) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stderr))
 }
 
-/// The one line that girih must print for a call that can't be carried out as it stands.
+/// The one line that girih must print for a call that can't be carried out as it is.
 #[track_caller]
 fn refused(folder: &Path, line: &str, message: &str) {
     assert_eq!(fails(folder, line), (Some(2), format!("error: {message}\n")), "girih {line}");

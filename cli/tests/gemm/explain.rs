@@ -68,7 +68,7 @@ fn reasons_name_what_is_unusual() {
     // Tiles that are cut along K keep all multiprocessors busy.
     let streamed = explained("--m 256 --n 4096 --k 14336");
     assert!(
-        streamed.contains("StreamK") && streamed.contains("64, in 1 turn that keeps 100 %"),
+        streamed.contains("StreamK") && streamed.contains("64, in 1 wave that keeps 100 %"),
         "{streamed}"
     );
     let recorded = explained("--m 512 --n 512 --k 512 --dtype f16 --ldc 520");

@@ -1,4 +1,4 @@
-//! Copies that are still in flight after their instruction: `cp.async`, bulk and tensor copies.
+//! Copies that are still in flight after their instruction: `cp.async`, bulk and TMA copies.
 
 use girih_ptx::{Address, Modifier, Opcode, Operand, Type, Word};
 

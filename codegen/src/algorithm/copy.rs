@@ -52,7 +52,7 @@ pub struct CopyWith {
     pub(super) map: Option<Expr>,
     /// The modes of the tensor in the order of the map's dimensions.
     pub(super) dims: Vec<usize>,
-    /// How the map's boxes lie in shared memory.
+    /// How the map's boxes are in shared memory.
     pub(super) swizzle: Option<TensorSwizzle>,
     /// The hint for the second-level cache.
     pub(super) hint: Option<CacheHint>,
@@ -64,7 +64,7 @@ pub struct CopyWith {
     pub(super) inside: Option<Predicates>,
 }
 
-/// How long the second-level cache keeps what a bulk or tensor copy moves (CuTe's `TMA::CacheHintSm90`; PTX ISA,
+/// How long the second-level cache keeps what a bulk or TMA copy moves (CuTe's `TMA::CacheHintSm90`; PTX ISA,
 /// "createpolicy").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CacheHint {
@@ -262,12 +262,12 @@ impl CopyWith {
 ///
 /// The tensors are what one thread has, as [`ThrCopy`](crate::ThrCopy) partitions or retiles them; each instruction takes
 /// as many values, in colexicographic order, as its atom says. A universal copy from memory to memory goes through registers, and
-/// reads memory in the order in which it lies. If a tensor carries its coordinates ([`Gmem::bounded`](crate::Gmem::bounded)),
+/// reads memory in the order in which it is. If a tensor carries its coordinates ([`Gmem::bounded`](crate::Gmem::bounded)),
 /// nothing outside of its extents is copied, as if by [`copy_if`].
 ///
 /// # Errors
 /// [`Error::Mismatch`] for an option of [`CopyWith`] that the atom does not have, if the atom does not copy between these spaces,
-/// dtypes or sizes, if the values of an instruction do not lie together where the atom needs that, or addresses are not known to be aligned; [`Error::NotStatic`].
+/// dtypes or sizes, if the values of an instruction are not together where the atom needs that, or addresses are not known to be aligned; [`Error::NotStatic`].
 ///
 /// # Examples
 /// ```
@@ -377,7 +377,7 @@ pub(super) struct Move<'a> {
     pub(super) layouts: [girih_layout::Lay; 2],
     /// The number of values on each side.
     pub(super) sizes: [usize; 2],
-    /// All values of the source; for a tensor copy, the first value of each instruction.
+    /// All values of the source; for a TMA copy, the first value of each instruction.
     pub(super) source: Vec<Site>,
     pub(super) target: Vec<Site>,
     /// Bits of a value.

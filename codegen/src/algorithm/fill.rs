@@ -114,7 +114,7 @@ pub fn fill_outside(
     })
 }
 
-/// The addresses of vectors of `width` bits, each with the condition that it lies inside its array, if the values lie in such vectors.
+/// The addresses of vectors of `width` bits, each with the condition that it is inside its array, if the values are in such vectors.
 fn lines(
     all: &[Site],
     bounds: &Predicates,

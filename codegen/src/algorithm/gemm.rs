@@ -134,7 +134,7 @@ impl MmaOperand for Descriptor {
 }
 
 impl Rmem {
-    /// The registers of the values that `values` names, counted from the value at which the engine stands.
+    /// The registers of the values that `values` names, counted from the value at which the engine is.
     fn registers_of(&self, values: &Lay) -> Result<&[Reg], Error> {
         let (count, per) = (static_size("gemm", values)?, self.per_register() as i64);
         let refused = || {

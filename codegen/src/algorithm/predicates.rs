@@ -36,7 +36,7 @@ impl Predicates {
         Predicates { parts: vec![Kind::Each(conds)] }
     }
 
-    /// The conditions that a value lies inside the tensor: `coordinate` is the identity tensor of the whole, partitioned like the
+    /// The conditions that a value is inside the tensor: `coordinate` is the identity tensor of the whole, partitioned like the
     /// data, and every coordinate must be at least 0 and less than its extent (CuTe's `elem_less`).
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Predicates {
         Ok(Predicates { parts: vec![Kind::Inside { coordinates, extents: extents.to_vec() }] })
     }
 
-    /// The conditions that values lie inside the extents of their array, if these are known.
+    /// The conditions that values are inside the extents of their array, if these are known.
     pub(super) fn bounds(all: &[Site]) -> Predicates {
         let at = |site: &Site| match site {
             Site::Gmem(array) => array.coordinate().map(|(at, extents)| (at.to_vec(), extents.to_vec())),

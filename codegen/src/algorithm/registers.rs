@@ -18,7 +18,7 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    /// The registers of these values of a fragment, if the values are whole registers or lie in one register; values that share a
+    /// The registers of these values of a fragment, if the values are whole registers or are in one register; values that share a
     /// register must follow each other there.
     pub(super) fn of(values: &[Site]) -> Option<Piece> {
         let mut at = Vec::new();
@@ -115,7 +115,7 @@ impl Piece {
         }
     }
 
-    /// The registers in another order: in place `i` of a vector stands the register whose place is `i ^ order`, in bytes. Where `order`
+    /// The registers in another order: in place `i` of a vector is the register whose place is `i ^ order`, in bytes. Where `order`
     /// is known only when the kernel runs, the values are selected into new registers, bit by bit of `order`.
     pub(super) fn toggled(&self, b: &mut Builder, order: &Expr, cond: &Cond) -> Result<Piece, Error> {
         let Piece::Whole(regs) = self else { return Ok(self.clone()) };

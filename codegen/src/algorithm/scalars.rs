@@ -260,7 +260,7 @@ fn pack_bytes(b: &mut Builder, to: &[Rmem], scalars: &[Scalar], fresh: bool) -> 
     Ok(count)
 }
 
-/// The register and the first bit of the value at which `rmem` stands.
+/// The register and the first bit of the value at which `rmem` is.
 pub(super) fn place(rmem: &Rmem) -> (Reg, i64) {
     let (per, offset) = (rmem.per_register() as i64, rmem.offset());
     let reg = rmem.regs()[(offset / per) as usize].clone();

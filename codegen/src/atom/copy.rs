@@ -38,7 +38,7 @@ pub enum Transfer {
     Prefetch,
 }
 
-/// How a bulk or tensor copy combines its values with the values in global memory.
+/// How a bulk or TMA copy combines its values with the values in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is the PTX operation of its name")]
 pub enum Reduction {

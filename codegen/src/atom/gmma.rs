@@ -1,7 +1,7 @@
 //! Operands of `wgmma` in shared memory: layout atoms and matrix descriptors (PTX ISA, "Shared Memory Matrix Layout",
 //! "Matrix Descriptor Format"; CuTe's `GMMA::Layout_K_SW128_Atom` and `make_gmma_desc`).
 //!
-//! A unit is 16 bytes, which are `T` elements. A matrix lies in rows of `W` units, eight rows to a swizzle's period. With strides
+//! A unit is 16 bytes, which are `T` elements. A matrix is in rows of `W` units, eight rows to a swizzle's period. With strides
 //! SBO and LBO, which the descriptor holds, row `r` and column `c` along K are at
 //!
 //! | major | place in elements |
@@ -136,7 +136,7 @@ impl GmmaLayout {
         Ok(Composed::new(swizzle, 0, layout))
     }
 
-    /// The atom repeated over `extents` of MN and K, first along the mode that is not contiguous, so that a tensor copy's box is as
+    /// The atom repeated over `extents` of MN and K, first along the mode that is not contiguous, so that a TMA copy's box is as
     /// wide as the swizzle and as high as the tile (CuTe's `tile_to_shape`).
     ///
     /// # Errors
@@ -224,7 +224,7 @@ impl GmmaDesc {
 /// (CuTe's `make_gmma_desc`).
 ///
 /// # Errors
-/// [`Error::Mismatch`] if the layout is not canonical; the message names the first element that lies elsewhere.
+/// [`Error::Mismatch`] if the layout is not canonical; the message names the first element that is elsewhere.
 ///
 /// # Examples
 /// ```

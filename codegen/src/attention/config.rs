@@ -1,4 +1,4 @@
-//! The configuration by which an attention module is specialised.
+//! The configuration of an attention kernel.
 
 use std::f64::consts::LOG2_E;
 
@@ -27,9 +27,9 @@ pub struct AttentionConfig {
 /// How a tile is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// By warps or threads that copy and compute alike, with tiles of keys and values in flight, for sm_80 and later and for any strides.
+    /// Multistage: all threads copy and compute, with KV tiles in flight, for sm_80 and later and for any strides.
     Multistage(Multistage),
-    /// By warpgroups that hand the tensor cores on in a ring, for sm_90.
+    /// Warp-specialised, with warpgroups that ping-pong on the tensor cores, for sm_90.
     Ring(Ring),
 }
 
@@ -40,14 +40,14 @@ pub struct Features {
     pub left: bool,
     /// Whether a query may not see all keys behind the diagonal: query `i` sees key `j` if `j <= i + diagonal + right` ([`super::Arguments::window`]).
     pub right: bool,
-    /// Whether sequences follow each other in the tensors' rows, so that what stands behind the rows of one is another's: a tile does not read it
+    /// Whether sequences follow each other in the tensors' rows, so that what is after the rows of one is another's: a tile does not read it
     /// as values, and does not write there.
     pub packed: bool,
     /// Whether scores go through `cap * tanh(score / cap)`.
     pub softcap: bool,
     /// The dtype of what is added to the scores, if something is.
     pub bias: Option<DType>,
-    /// Whether the logarithms of the sums of powers are written.
+    /// Whether the logsumexps are written.
     pub lse: bool,
 }
 
@@ -119,7 +119,7 @@ impl Form {
 }
 
 impl AttentionConfig {
-    /// Whether the kernel takes a tensor by its tensor map, and not by its address. Tensor copies would write behind the end of a packed sequence.
+    /// Whether the kernel takes a tensor by its tensor map, and not by its address. TMA copies would write behind the end of a packed sequence.
     pub fn is_mapped(&self, tensor: Tensor4) -> bool {
         match self.form {
             Form::Multistage(_) => false,

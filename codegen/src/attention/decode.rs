@@ -1,13 +1,12 @@
-//! Decoding: a few rows of queries of each sequence against a long cache of keys and values.
+//! Decode attention: a few queries of each sequence against a long KV cache (Flash-Decoding).
 //!
-//! The memory decides how long this takes, so that K and V are read once, as fast as they come. The query heads that share a head of K and V
-//! are the rows of one tile, times the queries of a sequence; where these are few, the warps of a block share the keys of a tile, and add up
-//! their sums at the end. Tiles of K and V come by `cp.async` through a ring in shared memory, from caches in one piece or in pages that a
-//! table names. What lies behind a sequence's length is not read.
+//! Decode is bound by memory, so K and V are read once. A tile has a row for each query and each of the query heads that share a head of K and V
+//! (GQA). If a tile has few rows, the warps of a block share the keys of a KV tile, and combine their accumulators at the end. `cp.async` loads KV
+//! tiles through a ring in shared memory, from a contiguous or a paged cache. Keys after a sequence's length are not read.
 //!
-//! The keys of a sequence are cut into parts, a block each, so that a small batch fills a GPU too. A block leaves the rows of its part,
-//! divided by their sums of powers, and the maxima of scores with these sums in a workspace, and a second kernel ([`generate_sum`]) adds up the parts.
-//! A sequence that is too short for several parts is finished by its one block. The lengths of sequences stand in memory, so that a
+//! The keys of a sequence are split among blocks, so that a small batch fills a GPU too. A block stores its normalised rows, their maxima and
+//! their sums of exponentials to a workspace. A second kernel ([`generate_sum`]) does the split-KV combine.
+//! If a sequence has one split, its block stores O. The lengths of sequences are in memory, so that a
 //! launch serves all lengths up to the capacity of the cache.
 
 mod block;

@@ -109,7 +109,7 @@ pub(super) struct Interface<'a> {
     pub partitions: Vec<(&'static str, String)>,
 }
 
-/// Where the logarithms of sums go: the address, and the strides of heads and batches.
+/// Where the logsumexps are stored: the address, and the strides of heads and batches.
 pub(super) struct Lse {
     pub address: Expr,
     pub strides: [Expr; 2],

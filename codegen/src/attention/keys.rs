@@ -1,4 +1,4 @@
-//! Which keys rows of queries see.
+//! The range of keys that each query sees.
 
 use super::interface::Interface;
 use super::tile::{Entry, MAX_LENGTH};

@@ -1,4 +1,4 @@
-//! The tiles of keys that the queries of a tile see, and the scores that are hidden in those that some query sees in part.
+//! Masks: the KV tiles that a tile of queries sees, and the masked scores of tiles on the diagonal or the window.
 
 use girih_tensor::Tensor;
 

@@ -1,4 +1,4 @@
-//! Attention by warps or threads that copy and compute alike, with tiles of keys and values in flight (FlashAttention-2).
+//! Multistage attention: all warps copy and compute, with KV tiles in flight (FlashAttention-2).
 
 mod config;
 mod product;
@@ -136,7 +136,7 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Stores the tile of O by way of where the tile of Q was, and the logarithms of the sums of powers.
+    /// Stores the tile of O by way of where the tile of Q was, and the logsumexps.
     fn store(&self, b: &mut Builder) -> Result<(), Error> {
         b.comment("epilogue");
         let Parts { interface, memory, entry, products, softmax, .. } = self;
@@ -195,7 +195,7 @@ fn logarithms(b: &mut Builder, lse: &Lse, entry: &Entry) -> Result<Tensor<Gmem>,
     Gmem::computed(pointer, DType::F32, vec![&entry.queries - &entry.row], vec![Expr::from(1)])
 }
 
-/// The matrix (Row,HeadDim) of the head of a tile: so many rows of the tensor from a row on.
+/// The matrix (Row,HeadDim) of the head of a tile: this many rows of the tensor from a row on.
 fn matrix(
     b: &mut Builder,
     interface: &Interface<'_>,

@@ -1,9 +1,9 @@
-//! Attention on Hopper: warpgroups that hand the tensor cores on in a ring.
+//! Attention on Hopper: a producer warpgroup, and consumer warpgroups that ping-pong on the tensor cores.
 //!
-//! One thread brings tiles of Q, K and V by tensor copies. Each of 2 to 4 warpgroups has 64 queries, and goes through the keys that these see, from
-//! the last to the first. For a tile of keys it multiplies the powers of its scores by V and then its queries by the next tile of K, both while
-//! the tensor cores are its own, and hands them on as soon as the instructions are issued. While one warpgroup has the tensor cores, the others
-//! compute powers. Nothing overlaps inside of a warpgroup, so that a thread has registers for 64 queries times 128 keys and 128 columns.
+//! One thread loads tiles of Q, K and V by TMA. Each of 2 to 4 consumer warpgroups has 64 queries. It iterates over the KV tiles that these queries
+//! see, from the last to the first. In an iteration, a warpgroup issues the MMAs of P V for its last KV tile and of Q K for the next one. Then it
+//! signals the next warpgroup. While one warpgroup issues its MMAs, the others compute exponentials. Nothing overlaps within a warpgroup, so a
+//! thread has enough registers for 64 queries times 128 keys and 128 columns.
 
 mod consumer;
 mod producer;
@@ -32,7 +32,7 @@ const ROWS: i64 = 64;
 const WARPGROUP: i64 = 128;
 /// The bits by which the numbers of the four lanes that share a row differ.
 const SHARING: [u32; 2] = [1, 2];
-/// The registers of a multiprocessor.
+/// The registers of an SM.
 const REGISTERS: i64 = 65536;
 
 /// How warpgroups share a block's tile.
@@ -57,7 +57,7 @@ struct Parts<'a> {
     q: Tensor<Smem>, // (64,HeadDim,Warpgroup,Buffer)
     k: Tensor<Smem>, // (Keys,HeadDim,Stage)
     v: Tensor<Smem>, // (Keys,HeadDim,Stage)
-    /// The tensor copies of 64 rows of Q, of tiles of K and V, and of 64 rows of O.
+    /// The TMA copies of 64 rows of Q, of tiles of K and V, and of 64 rows of O.
     copies: [Option<TmaCopy>; 4],
     of_q: Pipeline,
     of_k: Pipeline,

@@ -1,10 +1,11 @@
-//! The softmax step that all forms share: what the exponentials of a row relate to, and how their sum becomes a result.
+//! The softmax step of all forms: the reference that exponentials of a row subtract, and the division by their sum.
 //!
 //! The exponential of a score is `2^((score - origin) Scale - shift)`. Any reference gives the same softmax as long as all keys of a row have the same one.
-//! A row whose maximum times the scale is small is near: its origin is 0 and its shift is that product. `fma(score, Scale, -shift)` is then rounded once,
-//! and what the shift was rounded by is common to all exponentials of the row. Of a far row the product would be rounded by so much that exponentials
-//! overflow or vanish, or it would overflow itself. Its origin is the maximum and its shift is 0: the difference of the scores is rounded once, before
-//! it is scaled.
+//!
+//! - A row is **near** if its maximum times the scale is small. Its origin is 0 and its shift is that product. `fma(score, Scale, -shift)` is then rounded
+//!   once, and the rounding error of the shift is common to all exponentials of the row.
+//! - Otherwise the row is **far**: the rounding error of the product would make exponentials overflow or vanish. Its origin is the maximum and its shift
+//!   is 0, so the difference of the scores is rounded once, before it is scaled.
 
 use girih_tensor::DType;
 

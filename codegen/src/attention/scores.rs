@@ -1,4 +1,4 @@
-//! What becomes of scores before they are weighed: the cap, and what is added.
+//! Score modifiers applied before softmax: soft cap and additive bias.
 
 use std::f64::consts::LN_2;
 
@@ -50,7 +50,7 @@ impl Addend {
         Ok(Addend { matrix, scale: bias.scale.clone() })
     }
 
-    /// What is added to the scores of a thread in a tile of so many rows and columns, which is tile `number` along the keys.
+    /// What is added to the scores of a thread in a tile of this many rows and columns, which is tile `number` along the keys.
     ///
     /// # Errors
     /// As [`Builder::value`].

@@ -1,8 +1,8 @@
-//! The softmax of rows of scores that come tile by tile, kept in the registers of the threads that hold the scores.
+//! Online softmax over tiles of scores, in the registers of the threads that hold the scores.
 //!
-//! A row's powers are relative to a reference, which is the row's maximum or somewhat less: it follows the maximum only where a power would be
-//! greater than 2^8, since any reference gives the same quotients as long as nothing overflows. Most tiles then leave sums and weighted values as
-//! they are.
+//! Exponentials subtract a reference: the row's maximum, or a stale one. The reference is raised only if an exponential would be
+//! greater than 2^8, since any reference gives the same quotients as long as nothing overflows. So most tiles do not rescale the row sums and the
+//! accumulator.
 
 use girih_tensor::{DType, Tensor};
 
@@ -58,9 +58,9 @@ pub struct Softmax {
     of_sums: Vec<usize>,
     /// The bits of a lane's number by which lanes that share rows differ.
     lanes: Vec<u32>,
-    /// The maxima to which powers relate, in units of scores; what they are to be compared with is a [`Reference`].
+    /// The maxima to which exponentials relate, in units of scores; what they are to be compared with is a [`Reference`].
     references: Tensor<Rmem>,
-    /// The thread's shares of the sums of powers.
+    /// The thread's shares of the sums of exponentials.
     powers: Tensor<Rmem>,
     /// What powers of two take as exponents is this times a score.
     scale: Scalar,
@@ -128,7 +128,7 @@ impl Softmax {
         fill(b, &self.powers, 0.0)
     }
 
-    /// Puts the powers in the place of `scores`, adds them to the sums of powers, and scales the weighted `sums` where a reference has moved.
+    /// Puts the exponentials in the place of `scores`, adds them to the sums of exponentials, and scales the weighted `sums` where a reference has moved.
     /// All threads of a warp take part.
     ///
     /// # Errors
@@ -209,7 +209,7 @@ impl Softmax {
         rows.into_iter().flatten().map(|row| over_lanes(b, &self.lanes, row, &op)).collect()
     }
 
-    /// The maxima to which powers relate, and the sums of powers over all lanes, row by row. All threads of a warp take part.
+    /// The maxima to which exponentials relate, and the sums of exponentials over all lanes, row by row. All threads of a warp take part.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
@@ -231,7 +231,7 @@ impl Softmax {
         Ok(self.parts(b)?.into_iter().map(total).collect())
     }
 
-    /// The weighted sums divided by the sums of powers.
+    /// The weighted sums divided by the sums of exponentials.
     ///
     /// # Errors
     /// As [`read`].

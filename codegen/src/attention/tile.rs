@@ -1,4 +1,4 @@
-//! The table of tiles, from which blocks learn what to compute.
+//! The table of query tiles: one entry for each tile, from which a block reads its work.
 
 use girih_ptx::{Opcode, Operand, Special, Type};
 use girih_tensor::Space;
@@ -11,7 +11,7 @@ use crate::{Error, Expr};
 /// The most queries or keys of a sequence, rows of a tensor, batches, and the widest window: index arithmetic stays in 32 bits.
 pub const MAX_LENGTH: i64 = 1 << 28;
 
-/// A tile of queries of one head, as it stands in the table: eight 32-bit words. In a table for `n` blocks, block `i` takes the entries
+/// A tile of queries of one head, as it is in the table: eight 32-bit words. In a table for `n` blocks, block `i` takes the entries
 /// `i`, `i + n`, `i + 2 n` and so on, until one is [`QueryTile::END`].
 ///
 /// # Examples
@@ -31,7 +31,7 @@ pub struct QueryTile {
     pub queries: u32,
     /// The keys of the sequence, which may be none.
     pub keys: u32,
-    /// The key that lies on the diagonal of query 0: 0, or `keys - queries` where the last query and the last key belong together.
+    /// The key that is on the diagonal of query 0: 0, or `keys - queries` where the last query and the last key belong together.
     pub diagonal: i32,
     /// Where the queries of the sequence begin among the rows of Q and O.
     pub first_query: u32,
@@ -61,7 +61,7 @@ impl QueryTile {
         batch: 0,
     };
 
-    /// The entry as it stands in memory. The diagonal, which may be negative, is [`MAX_LENGTH`] greater there.
+    /// The entry as it is in memory. The diagonal, which may be negative, is [`MAX_LENGTH`] greater there.
     pub fn words(&self) -> [u32; QueryTile::WORDS] {
         let heads = u32::from(self.head) | u32::from(self.group) << 16;
         let diagonal = self.diagonal.wrapping_add(MAX_LENGTH as i32).cast_unsigned();

@@ -63,7 +63,7 @@ impl Body {
         self.claims.extend(other.claims.into_iter().map(|(behind, claim)| (before + behind, claim)));
     }
 
-    /// The body in which the statement that `before` returns stands in front of each statement with a site.
+    /// The body in which the statement that `before` returns is in front of each statement with a site.
     pub(super) fn with_each(self, mut before: impl FnMut(Line) -> Option<Statement>) -> Body {
         let mut body = Body::default();
         let mut claims = self.claims.into_iter().peekable();

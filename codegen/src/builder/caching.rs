@@ -1,4 +1,4 @@
-//! What caches keep of the loads and stores of global memory.
+//! Cache hints of loads and stores of global memory.
 
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 

@@ -1,4 +1,4 @@
-//! Scalars that a loop carries from round to round, or that a condition results in.
+//! Loop-carried scalars, and scalars that a condition yields.
 
 use std::cell::RefCell;
 use std::panic::Location;

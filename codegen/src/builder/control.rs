@@ -21,7 +21,7 @@ impl Builder {
         self.push(Statement::Inst(instruction(guard, Opcode::Bra, &[], vec![to])));
     }
 
-    /// Opens a scope. The label and the branch of a loop or a condition belong to its scope, so that hoisted expressions stand before
+    /// Opens a scope. The label and the branch of a loop or a condition belong to its scope, so that hoisted expressions are before
     /// both.
     pub(super) fn open(&mut self) {
         self.scopes.push(Scope::default());

@@ -80,7 +80,7 @@ impl Builder {
         self.global_pointer(0, &generic, align)
     }
 
-    /// The array at the 64-bit address that stands in global memory at `address` (bytes), as arrays of pointers have it. The caller claims
+    /// The array at the 64-bit address that is in global memory at `address` (bytes), as arrays of pointers have it. The caller claims
     /// that it is the address of global memory and a multiple of `align` bytes, which the simulator checks.
     ///
     /// # Errors

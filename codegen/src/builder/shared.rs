@@ -14,7 +14,7 @@ pub(super) const SHARED_NAME: &str = "smem";
 /// Capability": 227 KiB of sm_90). A device checks at the launch its own limit, which may be lower.
 pub const MAX_SHARED: i64 = 227 << 10;
 
-/// The bytes that addresses in the shared memory of one block reach, and the bit at which the rank of a block may stand in them.
+/// The bytes that addresses in the shared memory of one block reach, and the bit at which the rank of a block may be in them.
 const WINDOW: i64 = 1 << 18;
 const RANK_SHIFT: u32 = 24;
 
@@ -88,7 +88,7 @@ impl Builder {
         Ok(&self.shared_base() + start)
     }
 
-    /// Runs `body`, and frees the shared memory that `body` allocates. A barrier has to stand between the threads that have used this
+    /// Runs `body`, and frees the shared memory that `body` allocates. A barrier has to be between the threads that have used this
     /// memory and the threads that use it next; the simulator finds where a barrier is missing.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ impl Width {
 
 /// The depth of a register that has been written since; deeper than any scope but a closed one.
 const STALE: usize = CLOSED - 1;
-/// The depth of an expression over registers of another builder, greater than all other depths.
+/// The depth of an expression over registers that belong to another builder, greater than all other depths.
 const FOREIGN: usize = CLOSED + 1;
 
 /// A value that is being computed.
@@ -188,7 +188,7 @@ impl Builder {
         Ok(self.var(&quotient, 0, upper.max(0), 1))
     }
 
-    /// `expr` as a variable of its own, which the caller claims to lie in `0..=upper` although the terms of `expr` do not show
+    /// `expr` as a variable of its own, which the caller claims to be in `0..=upper` although the terms of `expr` do not show
     /// this. The simulator checks the claim.
     ///
     /// # Errors

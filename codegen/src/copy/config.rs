@@ -1,4 +1,4 @@
-//! The configuration by which a copy module is specialised.
+//! The configuration of a copy kernel.
 
 use girih_layout::{Int, Lay};
 use girih_tensor::DType;
@@ -28,9 +28,9 @@ pub struct CopyConfig {
     pub modes: Vec<Mode>,
     /// The mode along which the source is read at indices, if there is one.
     pub gather: Option<Gather>,
-    /// How the destination lies.
+    /// How the destination is laid out.
     pub dst: Side,
-    /// How the source lies.
+    /// How the source is laid out.
     pub src: Side,
     /// Threads of a block.
     pub threads: i64,
@@ -74,7 +74,7 @@ pub enum Extent {
     Multiple(i64),
 }
 
-/// How one side of a copy lies in memory.
+/// How one side of a copy is laid out in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Side {
     /// The numbers of the modes, of the smallest stride first.
@@ -82,7 +82,7 @@ pub struct Side {
     /// How many of the first modes of the order follow each other in memory without gaps, the first of them with stride 1. All but the
     /// last of them are in the tile as a whole.
     pub run: usize,
-    /// The elements that are accessed at once. The address and all strides but those of the run must be multiples of so many
+    /// The elements that are accessed at once. The address and all strides but those of the run must be multiples of this many
     /// elements. It is 1 if there is no run.
     pub vector: i64,
     /// The modes behind the run whose strides are below 0: their parameters are the sizes of the strides, and the address is that of coordinate 0.
@@ -107,7 +107,7 @@ pub enum Through {
 /// The order in which blocks go through the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Walk {
-    /// Blocks first go through so many tiles along the destination's first mode of several tiles, then along the source's, and then come the
+    /// Blocks first go through this many tiles along the destination's first mode of several tiles, then along the source's, and then come the
     /// next tiles of the destination's. With 1 they go along the whole of the destination's first.
     pub band: i64,
     /// Whether there are only as many blocks as the launch says, each of which goes on with another tile.
@@ -130,7 +130,7 @@ impl Mode {
 }
 
 impl Side {
-    /// The modes as they lie in memory: those of the run as one, if there is a run, then each of the others.
+    /// The modes as they are laid out in memory: those of the run as one, if there is a run, then each of the others.
     pub(super) fn groups(&self) -> impl Iterator<Item = &[usize]> {
         let (run, others) = self.order.split_at(self.run.min(self.order.len()));
         std::iter::once(run).filter(|run| !run.is_empty()).chain(others.chunks(1))

@@ -25,7 +25,7 @@ pub(super) fn copy(
     algorithm::copy(b, AUTO_VECTORIZING_COPY, &values, &target)
 }
 
-/// The thread's part of the source in registers. What lies outside of the source's extents is the fill of a padded copy.
+/// The thread's part of the source in registers. What is outside of the source's extents is the fill of a padded copy.
 pub(super) fn loaded(
     b: &mut Builder,
     config: &CopyConfig,

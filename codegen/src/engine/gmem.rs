@@ -13,14 +13,14 @@ use crate::expr::Expr;
 const WIDEST: i64 = 16;
 
 /// An array in global memory. An array that was made with its extents ([`Gmem::vector`], [`Gmem::matrix`], [`Gmem::bounded`]) knows the
-/// coordinate at which it stands: copies, fills, reads and writes of its tensors stay inside the extents.
+/// coordinate at which it is: copies, fills, reads and writes of its tensors stay inside the extents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gmem {
     pointer: Expr,
     dtype: DType,
     offset: Expr,
     bounds: Option<Rc<Bounds>>,
-    /// The coordinate at which the array stands, with an entry for each extent.
+    /// The coordinate at which the array begins, with an entry for each extent.
     coordinate: Vec<Expr>,
     part: Option<Rc<Part<Expr>>>,
 }
@@ -40,7 +40,7 @@ impl Gmem {
     }
 
     /// The tensor of `dtype` at `pointer` (bytes) with `layout`. The tensor carries its coordinates: however it is tiled and partitioned,
-    /// copies of its parts leave out what lies outside of the layout's shape, by predicates (CuTe guide, "Predication"). The tensor's
+    /// copies of its parts leave out what is outside of the layout's shape, by predicates (CuTe guide, "Predication"). The tensor's
     /// own layout becomes the identity of the shape, and the engine keeps the strides.
     ///
     /// # Errors
@@ -186,24 +186,24 @@ impl Gmem {
         Gmem::bounded(pointer, dtype, &Lay::strided(shape, [pitch, Int::fixed(1)])?)
     }
 
-    /// The condition that the element at which the array stands is inside the extents; it always holds for an array without extents.
+    /// The condition that the element at which the array begins is inside the extents; it always holds for an array without extents.
     pub fn inside(&self) -> Cond {
         let Some(bounds) = &self.bounds else { return Cond::Always };
         let within = |(at, extent)| Cond::all([Cond::less(&Expr::from(-1), at), Cond::less(at, extent)]);
         Cond::all(self.coordinate.iter().zip(&bounds.extents).map(within))
     }
 
-    /// The coordinate at which the array stands and the extents, if the array has extents.
+    /// The coordinate at which the array begins and the extents, if the array has extents.
     pub(crate) fn coordinate(&self) -> Option<(&[Expr], &[Expr])> {
         self.bounds.as_ref().map(|bounds| (&self.coordinate[..], &bounds.extents[..]))
     }
 
-    /// The same array, with the same extents and coordinates, so many elements further in memory.
+    /// The same array, with the same extents and coordinates, this many elements further in memory.
     pub(crate) fn further(&self, elements: &Expr) -> Gmem {
         Gmem { offset: &self.offset + elements, ..self.clone() }
     }
 
-    /// The same array, with the address and the row, the first coordinate, at which it stands as variables of the builder's scope. What is at a
+    /// The same array, with the address and the row, the first coordinate, at which it is as variables of the builder's scope. What is at a
     /// distance from there then takes no registers outside of the scope.
     ///
     /// # Errors
@@ -230,13 +230,13 @@ impl Gmem {
         Gmem { pointer, ..self.clone() }
     }
 
-    /// The array that stands at the same coordinate, but at an address of its own (bytes).
+    /// The array that is at the same coordinate, but at an address of its own (bytes).
     pub(crate) fn at_address(&self, address: Expr) -> Gmem {
         Gmem { pointer: address, offset: Expr::from(0), ..self.clone() }
     }
 
     /// The part of a bounded array that has `extent` elements along a mode, the first of them `before` elements behind `origin`. The part
-    /// stands at `origin`, and coordinates are counted from the first element on.
+    /// is at `origin`, and coordinates are counted from the first element on.
     pub(crate) fn part_of(&self, mode: usize, [origin, before, extent]: [&Expr; 3]) -> Gmem {
         let Some(bounds) = &self.bounds else { return self.clone() };
         let (mut extents, strides) = (bounds.extents.clone(), bounds.strides.clone());
@@ -248,7 +248,7 @@ impl Gmem {
         Gmem { bounds: Some(Rc::new(Bounds { strides, extents })), coordinate, ..self.further(&step) }
     }
 
-    /// The offset in elements at which the array stands.
+    /// The offset in elements at which the array begins.
     pub(crate) fn offset(&self) -> &Expr {
         &self.offset
     }

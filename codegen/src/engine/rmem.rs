@@ -21,7 +21,7 @@ pub struct Rmem {
     regs: Rc<[Reg]>,
     dtype: DType,
     values: usize,
-    /// The number of the value at which the engine stands.
+    /// The number of the value at which the engine is.
     offset: i64,
     holds: Option<Rc<Holds>>,
 }
@@ -231,7 +231,7 @@ impl Rmem {
         self.dtype
     }
 
-    /// The number of the value at which the engine stands.
+    /// The number of the value at which the engine is.
     pub fn offset(&self) -> i64 {
         self.offset
     }
@@ -246,7 +246,7 @@ impl Rmem {
         per_register(self.dtype)
     }
 
-    /// Checks that the value at which the engine stands exists.
+    /// Checks that the value at which the engine is exists.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let inside = usize::try_from(self.offset).is_ok_and(|offset| offset < self.values);
         if inside { Ok(()) } else { Err(Error::Beyond { index: self.offset, len: self.values }) }

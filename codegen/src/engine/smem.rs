@@ -10,7 +10,7 @@ use super::{Memory, advanced, byte_offset};
 use crate::builder::{Builder, SHARED_ALIGN, Width};
 use crate::expr::Expr;
 
-/// The alignment in bytes of a tile that tensor copies read or write.
+/// The alignment in bytes of a tile that TMA copies read or write.
 const TENSOR_ALIGN: i128 = 128;
 
 /// An array in shared memory whose elements' offsets may be swizzled or, more generally, mapped linearly over F2.
@@ -40,7 +40,7 @@ impl Smem {
         Smem { base, dtype, offset: Expr::from(0), moved, part: None, of_cluster: false }
     }
 
-    /// The array of `dtype` at `base` (bytes) whose element at offset `x` lies at offset `map(x)`. The map moves the elements of each
+    /// The array of `dtype` at `base` (bytes) whose element at offset `x` is at offset `map(x)`. The map moves the elements of each
     /// block of `2^inputs` elements alike, and `base` must be aligned to such a block. [`plan::best_map`](crate::plan::best_map) finds
     /// maps. A map that acts as a swizzle becomes that swizzle.
     ///
@@ -157,7 +157,7 @@ impl Smem {
         }
     }
 
-    /// The array that stands at the same address in the block `rank` of the cluster, in distributed shared memory (`mapa`; CUDA's
+    /// The array that is at the same address in the block `rank` of the cluster, in distributed shared memory (`mapa`; CUDA's
     /// `cluster_group::map_shared_rank`). Loads, stores and atomic operations take it. The array's base must be aligned as the base of
     /// this one is known to be, which is so for every address that the block's own allocator gives.
     ///
@@ -200,7 +200,7 @@ impl Smem {
         Ok(Smem { base, of_cluster: true, ..self.clone() })
     }
 
-    /// The offset in elements at which the array stands, before the swizzle.
+    /// The offset in elements at which the array begins, before the swizzle.
     pub(crate) fn offset(&self) -> &Expr {
         &self.offset
     }
@@ -255,7 +255,7 @@ impl Smem {
         }
     }
 
-    /// Where the next `count` elements lie, if they fill an aligned block of that size: the address of the block, and the expression
+    /// Where the next `count` elements are, if they fill an aligned block of that size: the address of the block, and the expression
     /// with which the number of an element in the block has to be exclusive-ored.
     pub(crate) fn block(&self, count: i64) -> Result<Option<(Expr, Expr)>, crate::Error> {
         let map = match &self.moved {

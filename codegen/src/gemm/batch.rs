@@ -1,4 +1,4 @@
-//! Several products by one kernel.
+//! Batched and grouped GEMMs in one kernel.
 
 use girih_layout::{Int, Lay, Stride, Symbol};
 use girih_tensor::Tensor;
@@ -22,13 +22,13 @@ pub enum Batch {
     /// Products of equal extents, whose matrices follow each other at equal distances: CuTe's mode L. A, (M,K,L), and B, (N,K,L), may be the
     /// same for all products, and so may be what the epilogue reads.
     Strided,
-    /// Products of equal extents, whose matrices lie at addresses that stand in memory: for each of A, B and C, and for each matrix that the
+    /// Products of equal extents, whose matrices are at addresses that are in memory: for each of A, B and C, and for each matrix that the
     /// epilogue reads, an array of 64-bit addresses (`cublasGemmBatchedEx`). Each address is a multiple of as many bytes as that of a single
     /// matrix. Vectors, and the epilogue's outputs besides C, follow each other at equal distances. Only a multistage mainloop takes this.
     Pointers,
     /// Products of groups of rows, as a mixture of experts has them: the rows of A and C (mode 0), or the rows of B and the columns of C
-    /// (mode 1), follow each other group by group in one matrix, and each group has a B, or an A, of its own, which lies as one of a batch
-    /// does. Where the groups begin stands in memory as offsets of 32 bits, one more than there are groups. A launch knows no more of them
+    /// (mode 1), follow each other group by group in one matrix, and each group has a B, or an A, of its own, which is laid out as one of a batch
+    /// does. Where the groups begin is in memory as offsets of 32 bits, one more than there are groups. A launch knows no more of them
     /// than how many groups there are, at most [`MAX_GROUPS`](super::MAX_GROUPS).
     Grouped {
         /// The mode of C along which the groups follow each other, 0 or 1.
@@ -55,7 +55,7 @@ pub const MAX_BATCHES: i64 = 1 << 20;
 pub(super) struct Products {
     /// The tiles of one product, if all have as many.
     tiles: Option<Expr>,
-    /// How A, B and C of the products lie.
+    /// How A, B and C of the products are.
     steps: [Step; 3],
 }
 
@@ -67,16 +67,16 @@ enum Step {
     Mode { extent: Symbol, stride: Symbol, last: Option<Expr> },
 }
 
-/// How the tensors of several products lie that are taken by their addresses.
+/// How the tensors of several products are laid out that are taken by their addresses.
 #[derive(Clone)]
 pub(super) enum Lie {
     /// All products have the same.
     Same,
-    /// They are so many elements apart.
+    /// They are this many elements apart.
     Apart(Expr),
     /// They are groups along this mode of one tensor.
     Along(usize),
-    /// Their addresses, multiples of so many bytes, stand one after the other where the first tensor would begin.
+    /// Their addresses, multiples of this many bytes, are one after the other where the first tensor would begin.
     Pointers(i64),
 }
 
@@ -141,7 +141,7 @@ impl Products {
         Ok([batch, own])
     }
 
-    /// How the matrices of an operand lie that is taken by its address.
+    /// How the matrices of an operand are laid out that is taken by its address.
     pub(super) fn lie(&self, operand: Operand) -> Lie {
         match &self.steps[operand as usize] {
             Step::Address(lie) => lie.clone(),

@@ -1,4 +1,4 @@
-//! The configuration by which a GEMM module is specialised.
+//! The configuration of a GEMM kernel.
 
 use girih_layout::Lay;
 use girih_tensor::DType;
@@ -16,7 +16,7 @@ pub struct GemmConfig {
     pub name: &'static str,
     /// BlockM, BlockN, BlockK in elements.
     pub tile: [i64; 3],
-    /// How the sums of a tile are computed.
+    /// How the accumulators of a tile are computed.
     pub mainloop: Mainloop,
     /// The schedule, which says which block computes which tiles.
     pub schedule: Schedule,
@@ -24,7 +24,7 @@ pub struct GemmConfig {
     pub batch: Batch,
     /// How the results go to C.
     pub store: Store,
-    /// C's element type, one of the [`outputs`] of the sums.
+    /// C's element type, one of the [`outputs`] of the accumulators.
     pub c_type: DType,
     /// Which of C's modes is contiguous: [`Major::K`] where its rows are, [`Major::Mn`] where its columns are.
     pub c_major: Major,
@@ -42,19 +42,19 @@ pub enum Store {
         /// A number of elements that divides C's contiguous extent and its pitch, and whose bytes divide C's address: vectors can be as wide.
         vector: i64,
     },
-    /// Through shared memory and by tensor copies. Only a warp-specialised mainloop leaves room for this.
+    /// Through shared memory and by TMA. Only a warp-specialised mainloop leaves room for this.
     Tma {
-        /// The rows and columns of C's tile that go through shared memory together (CUTLASS's `EpilogueTile`). If these are not all, each
-        /// warpgroup stores its part in turns.
+        /// The rows and columns of C's tile that go through shared memory together (CUTLASS's `EpilogueTile`). If the tile of C is larger, each
+        /// warpgroup stores it in several subtiles.
         tile: [i64; 2],
-        /// How many of them shared memory holds, a divisor of the turns (CUTLASS's `StagesD`): with two, one turn is written while the
+        /// The number of subtiles in shared memory, a divisor of all of them (CUTLASS's `StagesD`): with two, one subtile is written while the
         /// other one is read.
         stages: i64,
     },
     /// Through shared memory, and from there by the threads, so that a warp writes neighbouring vectors: for a C that tensor maps do not
-    /// describe, or whose contiguous extent is no multiple of 16 bytes, since tensor copies store nothing less. Only a warp-specialised mainloop leaves room for this.
+    /// describe, or whose contiguous extent is no multiple of 16 bytes, since TMA copies store nothing less. Only a warp-specialised mainloop leaves room for this.
     Coalesced {
-        /// As those of [`Store::Tma`], of which shared memory holds one turn.
+        /// As those of [`Store::Tma`], of which shared memory holds one subtile.
         tile: [i64; 2],
         /// As that of [`Store::Direct`].
         vector: i64,
@@ -113,7 +113,7 @@ impl GemmConfig {
         self.mainloop.warp_specialized().map_or(1, |parts| parts.multicast)
     }
 
-    /// The teams that take a block's tiles by turns.
+    /// The teams that ping-pong: they take a block's tiles in alternation.
     pub(super) fn teams(&self) -> i64 {
         self.mainloop.warp_specialized().map_or(1, |parts| parts.teams)
     }
@@ -159,7 +159,7 @@ impl GemmConfig {
         }
     }
 
-    /// How A lies in memory, if it has scales and is narrower there than it is multiplied.
+    /// How A is laid out in memory, if it has scales and is narrower there than it is multiplied.
     pub fn mixed_input(&self) -> Option<&MixedInput> {
         self.mainloop.warp_specialized()?.mixed_input.as_ref()
     }
@@ -310,7 +310,7 @@ impl GemmConfig {
         parts.check_shared(self.tile, stored + reduced + barriers + self.batch.shared_bytes())
     }
 
-    /// A number of elements that divides where tiles of groups along a mode of C begin: tensor copies begin at multiples of 16 bytes along the
+    /// A number of elements that divides where tiles of groups along a mode of C begin: TMA copies begin at multiples of 16 bytes along the
     /// contiguous mode.
     pub(super) fn unit_of_groups(&self, mode: usize) -> Result<i64, Error> {
         let operand = [Operand::A, Operand::B][mode.min(1)];
@@ -379,7 +379,7 @@ impl Store {
     }
 }
 
-/// Checks that the results of a tile go through shared memory in turns of so many rows and columns.
+/// Checks that the results of a tile go through shared memory in subtiles of this many rows and columns.
 fn check_staged(
     config: &GemmConfig,
     parts: &WarpSpecialized,
@@ -404,7 +404,7 @@ fn check_staged(
     parts.check_shared(config.tile, bytes + config.batch.shared_bytes())
 }
 
-/// The element types that C may have where sums are of a dtype.
+/// The element types that C may have where accumulators are of a dtype.
 pub const fn outputs(sums: DType) -> &'static [DType] {
     match sums {
         DType::F32 | DType::F16 => &[DType::F32, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2],

@@ -59,7 +59,7 @@ pub(super) fn multistage(
 }
 
 /// Writes a kernel with a warp-specialised mainloop: the producer and the consumers go through the tiles of their block independently.
-/// With a persistent schedule and a store by tensor copies, C of one tile is stored while the next tile is loaded.
+/// With a persistent schedule and a store by TMA, C of one tile is stored while the next tile is loaded.
 pub(super) fn warp_specialized(
     b: &mut Builder,
     interface: &mut Interface<'_>,

@@ -1,4 +1,4 @@
-//! Epilogues, which turn the sums of a product into C.
+//! Epilogues, which turn the accumulator into C.
 
 mod ahead;
 mod apply;
@@ -35,9 +35,9 @@ pub(super) use reduce::Reducing;
 pub(super) use rows::{Out, Rows, lanes, shared_bytes};
 pub(super) use staged::Staged;
 
-/// An epilogue turns the sums of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
-/// value before. The first value is the sum as an f32, or as an f64 where the sums are f64; the last value is rounded to C's dtype and
-/// stored. Without nodes, sums that have C's dtype are stored as they are. Integers are rounded to f32 before anything is computed.
+/// An epilogue turns the accumulators of a product into C. It consists of nodes, each of which makes a new value of an element of C from the
+/// value before. The first value is the sum as an f32, or as an f64 where the accumulators are f64; the last value is rounded to C's dtype and
+/// stored. Without nodes, accumulators that have C's dtype are stored as they are. Integers are rounded to f32 before anything is computed.
 ///
 /// A node is a function of an [`Element`], which has the value, its coordinates and the values of the node's [`Input`]s there. The
 /// ready-made nodes are methods that add a node: [`Epilogue::scale`], [`Epilogue::plus`], [`Epilogue::gelu`] and so on;
@@ -89,7 +89,7 @@ type Function = Arc<dyn Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Input {
     /// The parameter's name. A matrix has a second parameter, `ld` before its name: its pitch in elements. In a batch, each
-    /// tensor has one more, `batch_` before its name, unless the matrices lie at addresses of their own.
+    /// tensor has one more, `batch_` before its name, unless the matrices are at addresses of their own.
     pub name: String,
     /// The elements of C that share a value of the input.
     pub kind: InputKind,
@@ -103,7 +103,7 @@ pub struct Input {
 /// The shape of an epilogue's input, or of an output besides C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InputKind {
-    /// One value for each element: an M x N matrix that lies like C, with contiguous rows where C has contiguous rows.
+    /// One value for each element: an M x N matrix that is laid out like C, with contiguous rows where C has contiguous rows.
     Matrix,
     /// One value for each column: a vector of N, such as a bias of features.
     Row,
@@ -114,7 +114,7 @@ pub enum InputKind {
 }
 
 impl Input {
-    /// An M x N matrix, which lies like C.
+    /// An M x N matrix, which is laid out like C.
     pub fn matrix(name: impl Into<String>, dtype: DType) -> Input {
         Input { name: name.into(), kind: InputKind::Matrix, dtype, vector: None }
     }
@@ -202,17 +202,17 @@ pub struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// The value that the node before has made; the first node gets the sum. It is an f32, or an f64 where the sums are f64.
+    /// The value that the node before has made; the first node gets the sum. It is an f32, or an f64 where the accumulators are f64.
     pub fn value(&self) -> &Scalar {
         &self.value
     }
 
-    /// The sum of products as the mainloop leaves it, before it becomes a float: an s32 where the sums are s32, an f16 where they are f16.
+    /// The sum of products as the mainloop leaves it, before it becomes a float: an s32 where the accumulators are s32, an f16 where they are f16.
     pub fn sum(&self) -> &Scalar {
         &self.sum
     }
 
-    /// The element's row and column in C. In a tile at the edge they may lie outside of C.
+    /// The element's row and column in C. In a tile at the edge they may be outside of C.
     pub fn coordinate(&self) -> &[Expr; 2] {
         &self.coordinate
     }
@@ -243,12 +243,12 @@ impl Element<'_> {
 }
 
 impl Epilogue {
-    /// The epilogue without nodes, which stores the sums themselves.
+    /// The epilogue without nodes, which stores the accumulators themselves.
     pub fn new() -> Epilogue {
         Epilogue::default()
     }
 
-    /// Whether the epilogue computes nothing of the sums.
+    /// Whether the epilogue computes nothing of the accumulators.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -285,8 +285,8 @@ impl Epilogue {
         self.with(Node { key, inputs, reads_tiles: true, step: Step::Map(Arc::new(function)) })
     }
 
-    /// The same for a function that does not ask for coordinates: of an epilogue without tensors, tiles are stored by whoever does not know
-    /// which ones they are.
+    /// The same for a function that does not ask for coordinates: such an epilogue
+    /// also works if the storing thread has no tile coordinates.
     #[must_use]
     pub fn node_of_values(
         self,
@@ -336,7 +336,7 @@ impl Epilogue {
         self == other && self.nodes.iter().zip(&other.nodes).all(same)
     }
 
-    /// Whether the sums are stored as they are.
+    /// Whether the accumulators are stored as they are.
     pub fn is_identity(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -481,7 +481,7 @@ pub(super) enum Given {
     /// (M,N)
     Tensors(Box<Tensors>),
     Scalar(Scalar),
-    /// Tensor copies bring it to where C is staged.
+    /// TMA copies bring it to where C is staged.
     Ahead(Box<Mapped>),
 }
 

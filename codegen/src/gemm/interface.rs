@@ -259,7 +259,7 @@ impl<'a> Interface<'a> {
         self.walk.for_each(b, self.config, self.products.as_ref(), who, alternate, body)
     }
 
-    /// The workspace through which blocks that share a tile hand on sums.
+    /// The workspace through which blocks that share a tile pass partial accumulators.
     pub(super) fn workspace(&self) -> Option<&Workspace> {
         self.workspace.as_ref()
     }
@@ -270,14 +270,14 @@ impl<'a> Interface<'a> {
         if self.epilogue.is_gated() { self.half_tile(&whole, tile) } else { self.tile_of_c(&whole, tile) }
     }
 
-    /// The tile at `tile` of a tensor of C's shape, half as wide as the tile of sums, with each column for a pair of sums.
+    /// The tile at `tile` of a tensor of C's shape, half as wide as the tile of accumulators, with each column for a pair of accumulators.
     fn half_tile(&self, whole: &Tensor<Gmem>, tile: &Place) -> Result<Tensor<Gmem>, Error> {
         let [m, n] = tile.extents;
         let at = [Slice::At(tile.row.clone()), Slice::At(tile.column.clone())];
         for_pairs(&whole.local_tile(&shape_tiler(&[m, n / 2])?, &at)?)
     }
 
-    /// The tile at `tile`, (TileM,TileN), of a tensor that lies like C.
+    /// The tile at `tile`, (TileM,TileN), of a tensor that is laid out like C.
     fn tile_of_c<E: girih_tensor::Engine<Index = Expr>>(
         &self,
         whole: &Tensor<E>,
@@ -328,7 +328,7 @@ impl<'a> Interface<'a> {
         })
     }
 
-    /// Writes the outputs besides C, once the epilogue has made the tile at `place` of the sums.
+    /// Writes the outputs besides C, once the epilogue has made the tile at `place` of the accumulators.
     pub(super) fn finish(
         &self,
         b: &mut Builder,

@@ -1,6 +1,6 @@
-//! Mainloops, which bring tiles of A and B to the threads that multiply, and leave the sums of a tile of C in their registers.
+//! Mainloops, which load tiles of A and B and leave the accumulator of a tile of C in registers.
 //!
-//! A mainloop depends neither on the kernel's parameters nor on what is done with the sums, so that any kernel can contain one:
+//! A mainloop depends neither on the kernel's parameters nor on what is done with the accumulators, so that any kernel can contain one:
 //! [`Multistage::mainloop`] and [`WarpSpecialized::mainloop`] derive everything from a tile's extents, and the values that they return
 //! write the instructions of the mainloop wherever the kernel calls them. [`generate`](super::generate) does no more than that.
 
@@ -19,14 +19,14 @@ pub use warp_specialized::{
 };
 pub(super) use warp_specialized::{CLUSTERS, ROWS, Scaling, WARPGROUP};
 
-/// How the sums of a tile are computed.
+/// How the accumulators of a tile are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::large_enum_variant, reason = "a plain value, one for each module")]
 pub enum Mainloop {
     /// Every thread copies, multiplies and stores, with several tiles of A and B in flight. This takes every atom of a warp or a thread,
     /// and any sizes.
     Multistage(Multistage),
-    /// One warpgroup issues tensor copies, and the others multiply. This takes atoms of a warpgroup, and tensors that tensor maps describe.
+    /// One warpgroup issues TMA copies, and the others multiply. This takes atoms of a warpgroup, and tensors that tensor maps describe.
     WarpSpecialized(WarpSpecialized),
 }
 
@@ -42,17 +42,17 @@ impl Mainloop {
     }
 }
 
-/// A thread's sums of a block's tile of C, and the thread's place among those that multiply.
+/// A thread's accumulators of a block's tile of C, and the thread's place among those that multiply.
 #[derive(Clone, Debug)]
 pub struct Sums {
     /// `(FrgV,RestM,RestN)`.
     pub values: Tensor<Rmem>,
-    /// The thread among those that multiply, which partitions C and any tensor that lies like C as the sums are partitioned.
+    /// The thread among those that multiply, which partitions C and any tensor that is laid out like C as the accumulators are partitioned.
     pub thread: ThrMma<Expr>,
 }
 
 impl Sums {
-    /// Registers for the sums of `tile`, which have no values yet.
+    /// Registers for the accumulators of `tile`, which have no values yet.
     pub(crate) fn new(
         b: &mut Builder,
         mma: &TiledMma,

@@ -1,8 +1,8 @@
-//! The pass before a product: A or B that tensor maps cannot describe, or both, are copied to rows that begin at multiples of 16 bytes.
+//! The pass that aligns A or B before a GEMM: it copies rows to multiples of 16 bytes, as tensor maps need them.
 //!
-//! A row may begin at any byte, and memory is read fastest in vectors of 16 bytes at multiples of 16. So a thread reads the two vectors in
-//! which the bytes lie that it writes, and shifts them together in registers. What such a vector has beside the row is memory of the same
-//! matrix; at the matrix's ends, where it would not be, bytes are copied one by one.
+//! A source row may begin at any byte. A thread reads the two aligned vectors of 16 bytes that contain its 16 bytes, and shifts them in
+//! registers. The other bytes of these vectors belong to the same matrix. At the ends of the matrix they would not, so bytes are copied one by
+//! one there.
 
 use girih_ptx::{Special, Type};
 use girih_tensor::Space;
@@ -202,7 +202,7 @@ impl Copied {
     }
 
     /// Copies the vectors of row `row` of the matrix at `from` to row `to` of all copies, as far as they are the thread's: `first`, and every
-    /// so many lanes behind it another one of `vectors`.
+    /// this many lanes behind it another one of `vectors`.
     fn emit_row(
         &self,
         b: &mut Builder,
@@ -251,7 +251,7 @@ impl Copied {
     }
 }
 
-/// How far the bytes of a row lie behind a multiple of 16.
+/// How far the bytes of a row are after a multiple of 16.
 struct Shift {
     /// 0 to 15.
     bytes: Expr,

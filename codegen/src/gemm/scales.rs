@@ -1,4 +1,4 @@
-//! The scales of A or B: one for so many rows and elements along K. Those of one group of K follow each other.
+//! The scales of A or B: one for a block of rows and elements along K. Those of one group of K follow each other.
 
 use girih_layout::{Int, Lay, Symbol};
 

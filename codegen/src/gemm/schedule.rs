@@ -1,4 +1,4 @@
-//! Schedules, which say which block computes which tiles of C, and in which order.
+//! Schedules (tile schedulers): which block computes which tiles of C, in which order.
 
 mod groups;
 mod order;
@@ -47,9 +47,9 @@ pub enum Schedule {
         group: i64,
     },
     /// Several blocks for each tile, which share the tiles along K: for few tiles of C and a long K. The blocks of a cluster add up their
-    /// sums through distributed shared memory, and each of them stores a share of the tile's columns. Where a tile has more parts than a
-    /// cluster, all parts leave their sums in a workspace, and the last block adds them up; two launches with one workspace must not run at
-    /// the same time. Sums are added in the order of the parts, so that the sums of a problem are the same each time. No block waits for a
+    /// accumulators through distributed shared memory, and each of them stores a share of the tile's columns. Where a tile has more parts than a
+    /// cluster, all parts leave their accumulators in a workspace, and the last block adds them up; two launches with one workspace must not run at
+    /// the same time. Accumulators are added in the order of the parts, so that the sums of a problem are the same each time. No block waits for a
     /// block of another cluster.
     SplitK {
         /// The blocks for each tile, from 2 to 256; K must have at least as many tiles.
@@ -57,14 +57,14 @@ pub enum Schedule {
         /// The blocks of a cluster, 1, 2, 4 or 8, which divide the parts. More than 1 needs a warp-specialised mainloop, and a direct store.
         cluster: i64,
     },
-    /// As many blocks as run together. With `n` blocks, each goes through every `n`-th tile of an order that stands in memory.
+    /// As many blocks as run together. With `n` blocks, each goes through every `n`-th tile of an order that is in memory.
     Persistent {
         /// Whether every second tile of a block goes through K backwards: such a tile begins with what the tiles before left in the L2 cache.
-        /// The grid decides which tiles do so, and with that in which order their sums are added.
+        /// The grid decides which tiles do so, and with that in which order their accumulators are added.
         alternate: bool,
     },
     /// As many blocks as run together, each with as much to do: those of the tiles that would leave some blocks without work are cut along K
-    /// ([`Pieces`]). A block that has a tile's first piece along K waits for the sums of the others, and adds these to its own in their
+    /// ([`Pieces`]). A block that has a tile's first piece along K waits for the accumulators of the others, and adds these to its own in their
     /// order along K, so that the sums of a problem are the same each time on a device; two launches with one workspace must not run at the
     /// same time.
     StreamK {
@@ -87,7 +87,7 @@ enum Share {
     Whole,
     /// A part along K that follows from the block's number.
     Part(Part),
-    /// A part along K that stands in memory.
+    /// A part along K that is in memory.
     Piece(stream::Piece),
 }
 
@@ -140,7 +140,7 @@ pub(super) enum Walk {
 }
 
 impl Schedule {
-    /// The number of blocks that go through `tiles` tiles on a device with `multiprocessors` multiprocessors: one for each tile, or for a
+    /// The number of blocks that go through `tiles` tiles on a device with `multiprocessors` SMs: one for each tile, or for a
     /// persistent schedule the fewest that finish the tiles in as few turns, or all that run together if they share tiles.
     pub fn blocks(&self, tiles: u64, multiprocessors: u32) -> u64 {
         match self {
@@ -278,7 +278,7 @@ impl Tile {
         }
     }
 
-    /// Runs `store` where the sums of a tile of C are, with these sums and the tile's place. In a cluster each block has the sums of a share
+    /// Runs `store` where the accumulators of a tile of C are, with these accumulators and the tile's place. In a cluster each block has the accumulators of a share
     /// of the columns, for which `share` makes registers.
     pub(super) fn store_sums(
         &self,

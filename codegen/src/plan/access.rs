@@ -211,7 +211,7 @@ impl WarpAccess {
     }
 }
 
-/// The accesses of `tv`, `(Thr,Val) -> index in the tile`, to a tile that lies in memory as `memory` says (tile
+/// The accesses of `tv`, `(Thr,Val) -> index in the tile`, to a tile that is in memory as `memory` says (tile
 /// coordinate to element): for every warp and every `vector` values, one access.
 ///
 /// # Errors

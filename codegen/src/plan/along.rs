@@ -1,5 +1,5 @@
-//! What lies along one mode of a distribution: digits of coordinates, columns of registers, and values that are the same element in another
-//! distribution.
+//! One mode of a distribution: digits of coordinates, columns of registers, and values that are the same element in
+//! another distribution.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ impl Digit {
     }
 }
 
-/// Where the elements of a tile stand in a line of numbers, one number an element: `base + sum of strides * coordinates`.
+/// Where the elements of a tile are in a line of numbers, one number an element: `base + sum of strides * coordinates`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The tile's extents.
@@ -90,7 +90,7 @@ impl Dist {
         self.vals[..leaf].iter().map(|leaf| leaf.extent as usize).product()
     }
 
-    /// For each value of the [slice](Dist::slice) along a mode, in its order, the values that lie along the mode: number and coordinate
+    /// For each value of the [slice](Dist::slice) along a mode, in its order, the values that are along the mode: number and coordinate
     /// relative to the thread's own, by rising coordinate.
     pub fn columns(&self, mode: usize) -> Vec<Vec<(usize, i64)>> {
         let mut columns = vec![Vec::new(); self.slice(mode).size()];

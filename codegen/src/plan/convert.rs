@@ -287,7 +287,7 @@ fn registers_together(ways: &[Vec<[usize; 2]>], values: usize, packed: usize) ->
 }
 
 /// The rounds of these moves: the moves within lanes first, then as few shuffles as the lane that gives away the most
-/// registers needs. The shuffles are butterflies if as few butterflies do.
+/// registers needs. They are xor shuffles if no more of these are needed than of others.
 fn rounds(moves: &[Move]) -> Vec<Round> {
     let mut by_xor: BTreeMap<usize, Vec<Round>> = BTreeMap::new();
     for &way in moves {

@@ -1,8 +1,8 @@
-//! How a tile lies in the registers of a block: the normal form of a TV layout, in coordinates.
+//! How a tile is laid out in the registers of a block: the normal form of a TV layout, in coordinates.
 //!
 //! A thread's number is taken bit by bit, each moving along one mode of the tile by a scale, or along none: then threads that differ in
 //! it alone hold the same elements. A thread's values are prime leaves, in the order of its registers. Extents are covered by rounding
-//! up: leaves may reach beyond a tile, and what lies there is padding.
+//! up: leaves may reach beyond a tile, and what is there is padding.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use crate::{Cond, Error, Expr};
 pub struct Leaf {
     /// Number of values.
     pub extent: i64,
-    /// The tile's mode that they lie along.
+    /// The tile's mode that they are along.
     pub mode: usize,
     /// The distance of neighbours along the mode, in elements.
     pub scale: i64,
@@ -25,7 +25,7 @@ pub struct Leaf {
 /// The mode and the scale that a bit of a thread's number moves by, or none.
 type Moves = Option<(usize, i64)>;
 
-/// How a tile lies in the registers of a block.
+/// How a tile is laid out in the registers of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Dist {
     /// For each bit of a thread's number, the lowest first: the mode and the scale that it moves by, or none.

@@ -101,7 +101,7 @@ impl Conversion {
         gathered
     }
 
-    /// Converts through shared memory, where every value lies at its index in the tile.
+    /// Converts through shared memory, where every value is at its index in the tile.
     fn through(
         &self,
         b: &mut Builder,

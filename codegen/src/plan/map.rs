@@ -22,9 +22,9 @@ use search::Search;
 /// Whether the elements of a vector may change places within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The elements follow each other as in the tile, as `cp.async`, `ldmatrix` and tensor copies need them.
+    /// The elements follow each other as in the tile, as `cp.async`, `ldmatrix` and TMA copies need them.
     Kept,
-    /// A vector is whole, but its words lie in an order that may differ from vector to vector. A copy through registers can
+    /// A vector is whole, but its words are in an order that may differ from vector to vector. A copy through registers can
     /// put the words back in order, as [`copy`](crate::algorithm::copy()) does.
     Free,
 }
@@ -32,7 +32,7 @@ pub enum Order {
 /// A map of the elements of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestMap {
-    /// From the index of an element in the layout to the index at which it lies, the same for every block of `2^inputs` elements; the
+    /// From the index of an element in the layout to the index at which it is, the same for every block of `2^inputs` elements; the
     /// identity where no map is better. [`Smem::mapped`](crate::Smem::mapped) makes an engine with this map.
     pub map: F2Matrix,
     /// The wavefronts that all accesses take together.
@@ -41,7 +41,7 @@ pub struct BestMap {
     pub is_optimal: bool,
 }
 
-/// The map over F2 after which `accesses` to a tile that lies as `layout` says take the fewest wavefronts together. Of equally good
+/// The map over F2 after which `accesses` to a tile that is laid out as `layout` says take the fewest wavefronts together. Of equally good
 /// maps, a [`Swizzle`] is preferred, then a map that changes bits of the bank by bits above them, then any map.
 ///
 /// Where the words that lanes ask for together are linear in the lanes' numbers, as for all layouts of powers of two, the search is

@@ -14,13 +14,13 @@ use crate::sizes::{is_bijective, static_size};
 
 const WHAT: &str = "staged_copy";
 
-/// Bits that the lanes of a warp read side by side, a line of the cache, if there are as many lanes. The other lanes read what lies
+/// Bits that the lanes of a warp read side by side, a line of the cache, if there are as many lanes. The other lanes read what is
 /// beside that in shared memory, so that the words that a warp writes there come to all banks.
 const BESIDE: i64 = 1024;
 /// Bits of a bank's word.
 const WORD: i64 = 32;
 
-/// A copy of a tile through shared memory, where the tile lies in the order of the destination.
+/// A copy of a tile through shared memory, where the tile is in the order of the destination.
 ///
 /// [`staged_copy`] makes it. A thread reads its elements from global memory by `load`, writes them to shared memory, and after a barrier reads
 /// by `store` what it writes to global memory.
@@ -48,7 +48,7 @@ impl fmt::Display for StagedCopy {
 /// The most bytes of shared memory that a block of any GPU has.
 const SHARED: i64 = 227 << 10;
 
-/// The copy of a tile by `threads` threads where the tile lies in one order in the source and in another one in the destination.
+/// The copy of a tile by `threads` threads where the tile is in one order in the source and in another one in the destination.
 ///
 /// `tile` maps the coordinates of the tile, the fastest mode of the source first, to the index in the order of the destination: of a
 /// transpose `(64,64):(64,1)`. The elements of a source's vector, `vectors[0]` of them, follow each other in the first leaves of `tile`, and

@@ -18,7 +18,7 @@ pub struct Access {
 /// The most bits that a swizzle moves: those that number the 32 banks.
 const MOST_BITS: u32 = 5;
 
-/// The swizzle after which `accesses` to a tile that lies as `layout` says take the fewest wavefronts together, and
+/// The swizzle after which `accesses` to a tile that is laid out as `layout` says take the fewest wavefronts together, and
 /// how many they take. Every [`Swizzle`] that keeps the vectors whole and stays inside the tile is tried; of those that
 /// are as good, the one that moves the fewest bits wins, then the one with the smallest shift and base.
 ///

@@ -13,13 +13,13 @@ use crate::sizes::static_size;
 pub enum Limit {
     /// The access is as wide as was asked for.
     None,
-    /// A value does not lie next to the value before it.
+    /// A value is not next to the value before it.
     Apart {
         /// The thread.
         thread: i64,
         /// The value's number.
         value: i64,
-        /// How many elements the value lies after the value before it: the stride that breaks the run.
+        /// How many elements the value is after the value before it: the stride that breaks the run.
         step: i64,
     },
     /// A vector does not begin at a multiple of its size.
@@ -31,7 +31,7 @@ pub enum Limit {
         /// The element at which the vector begins.
         offset: i64,
     },
-    /// A thread has only so many values.
+    /// A thread has fewer values.
     Values(i64),
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for Limit {
 }
 
 /// The widest vectors, elements of a power of two up to `most`, in which every thread of `tv` can access its values of
-/// a tile that lies as `memory` says, and what stands in the way of the next width.
+/// a tile that is laid out as `memory` says, and what is in the way of the next width.
 ///
 /// # Errors
 /// [`Error::NotStatic`]; [`Error::Layout`] for indices outside of `memory`.
@@ -87,7 +87,7 @@ pub fn widest_vector(memory: &Composed, tv: &Lay, most: i64) -> Result<(i64, Lim
 /// The most values of all threads, each of which is looked at.
 const MOST: i64 = 1 << 24;
 
-/// Where the values of a partition lie.
+/// Where the values of a partition are.
 pub(super) struct Offsets<'a> {
     memory: &'a Composed,
     tv: &'a Lay,
@@ -120,12 +120,12 @@ impl Offsets<'_> {
         Ok(Offsets { memory, tv, threads, values })
     }
 
-    /// The element of memory at which a value lies.
+    /// The element of memory at which a value is.
     pub(super) fn at(&self, thread: i64, value: i64) -> Result<i64, Error> {
         Ok(self.memory.at(self.tv.at(thread + self.threads * value)?)?)
     }
 
-    /// What stands in the way of vectors of `width`.
+    /// What is in the way of vectors of `width`.
     pub(super) fn limit(&self, width: i64) -> Result<Limit, Error> {
         if self.values % width != 0 {
             return Ok(Limit::Values(self.values));

@@ -44,7 +44,7 @@ const INTEGERS: &[DType] = &[DType::S64, DType::U64, DType::S32, DType::U32];
 const WORDS: &[DType] = &[DType::F64, DType::F32, DType::S64, DType::U64, DType::S32, DType::U32];
 
 impl AtomicRef {
-    /// The element that `engine` stands at ([`Tensor::engine`](girih_tensor::Tensor::engine) of a slice that is one element).
+    /// The element that `engine` is at ([`Tensor::engine`](girih_tensor::Tensor::engine) of a slice that is one element).
     ///
     /// # Errors
     /// [`Error::Mismatch`] for another dtype than f64, f32, f16, bf16, s64, u64, s32 or u32; [`Error::Config`] for [`Scope::Cluster`]

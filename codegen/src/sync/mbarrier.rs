@@ -96,7 +96,7 @@ impl Mbarrier {
         self.inst(b, cond, &[Word::Arrive], vec![Operand::Sink], Vec::new())
     }
 
-    /// The threads where `cond` holds arrive at the mbarrier that stands at the same address in the block `rank` of the cluster.
+    /// The threads where `cond` holds arrive at the mbarrier that is at the same address in the block `rank` of the cluster.
     /// What these threads wrote before is not handed over by the arrival.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Mbarrier {
     }
 
     /// The threads where `cond` holds arrive, and each of them makes the phase wait for `bytes` bytes of asynchronous copies. All bytes
-    /// of a tensor copy's box count, also the bytes outside of the tensor.
+    /// of a TMA copy's box count, also the bytes outside of the tensor.
     ///
     /// # Errors
     /// [`Error::Config`] unless `bytes` is in 0 to 2^20 - 1; as [`Builder::value`].

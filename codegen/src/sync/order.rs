@@ -16,7 +16,7 @@ pub enum MemoryOrder {
     Release,
     /// [`MemoryOrder::Acquire`] and [`MemoryOrder::Release`].
     AcqRel,
-    /// [`MemoryOrder::AcqRel`], and all such operations have one order: `fence.sc` stands before the operation.
+    /// [`MemoryOrder::AcqRel`], and all such operations have one order: `fence.sc` is before the operation.
     SeqCst,
 }
 

@@ -1,4 +1,4 @@
-//! Pipelines through shared memory, from a thread that issues tensor copies, or from threads that copy by `cp.async`, to warps that read the
+//! Pipelines through shared memory, from a thread that issues TMA copies, or from threads that copy by `cp.async`, to warps that read the
 //! copied data (CUTLASS's `PipelineTmaAsync`, `PipelineAsync`, `PipelineState`).
 
 use std::panic::Location;

@@ -49,7 +49,7 @@ struct Team {
 }
 
 impl Semaphore {
-    /// The semaphore at the u32 that `engine` stands at.
+    /// The semaphore at the u32 that `engine` is at.
     ///
     /// # Errors
     /// [`Error::Config`] for another dtype than u32 or another memory than global.

@@ -1,14 +1,14 @@
-//! Groups of threads that take turns (CUTLASS's `OrderedSequenceBarrier`).
+//! Groups of threads that alternate in a fixed order (CUTLASS's `OrderedSequenceBarrier`).
 
 use super::{MBARRIER_BYTES, Mbarrier, PipelineState, Stage};
 use crate::builder::{Builder, Cond, MAX_SHARED};
 use crate::{Error, Expr};
 
-/// Groups of threads that do something one after the other, again and again, each with an mbarrier that says that the group's turn has
-/// ended.
+/// Groups of threads that execute a section one after the other, again and again. Each has an mbarrier that signals the end of the group's
+/// section.
 ///
 /// # Examples
-/// Two warps write by turns, twice each.
+/// Two warps write in alternation, twice each.
 /// ```
 /// use girih_codegen::algorithm::fence_barrier_init;
 /// use girih_codegen::sync::OrderedSequence;
@@ -48,7 +48,7 @@ pub struct OrderedSequence {
 }
 
 impl OrderedSequence {
-    /// A sequence of so many groups, in each of which `arrivals` threads end the turn. Its mbarriers take
+    /// A sequence of this many groups, in each of which `arrivals` threads end the turn. Its mbarriers take
     /// [`OrderedSequence::barrier_bytes`] of shared memory.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl OrderedSequence {
         Ok(OrderedSequence { base, groups, arrivals })
     }
 
-    /// Bytes of shared memory that the mbarriers of so many groups take.
+    /// Bytes of shared memory that the mbarriers of this many groups take.
     pub const fn barrier_bytes(groups: i64) -> i64 {
         groups * MBARRIER_BYTES
     }

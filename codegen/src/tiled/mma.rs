@@ -153,7 +153,7 @@ impl TiledMma {
         Ok(known!(Lay::leaf(Int::fixed(1), Stride::Int(Int::fixed(0)))))
     }
 
-    /// How many atoms stand side by side in mode `mode` of M, N, K.
+    /// How many atoms are side by side in mode `mode` of M, N, K.
     const fn atoms_in(&self, mode: usize) -> Fit<i64> {
         misfit::size("TiledMma", &tri!(self.atoms_along(mode)))
     }
@@ -273,7 +273,7 @@ impl TiledMma {
         Ok(*Lay::concat(&[values.mode(0)?, rest.mode(0)?, rest.mode(1)?])?.shape())
     }
 
-    /// `(Thr,Val) -> index` in the block's tile of an operand, where threads go by number; threads that share a part of the operand
+    /// `(Thr,Val) -> index` in the block's tile of an operand, where threads are numbered; threads that share a part of the operand
     /// have the same values (CuTe's `get_layoutA_TV`, `get_layoutB_TV`, `get_layoutC_TV`).
     ///
     /// # Errors

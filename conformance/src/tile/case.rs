@@ -252,7 +252,7 @@ fn counts(kept: &[(ArrayId, Type)], arrays: &[ArrayData]) -> u64 {
 }
 
 /// What a run holds at once besides the arrays, which are there: the reference evaluator all values, or a device the arrays; and an answer of
-/// so many elements.
+/// this many elements.
 fn peak(func: &Func, arrays: &[ArrayData], runner: &Runner, shown: u64) -> u64 {
     /// Of an element of a value: its bits, and while it is computed the same again, each with whether it is determined.
     const OF_VALUE: u64 = 8;

@@ -143,7 +143,7 @@ struct Line {
     eps: f64,
 }
 
-/// A block for each row, which lies in one tile.
+/// A block for each row, which is in one tile.
 fn rows(case: &mut Case, record: &Record<'_>, row: Row) -> Result<Asked, Stop> {
     let (dtype, shape) = shape_of(record, 0)?;
     let from = case.input_array(record, 0, false)?;

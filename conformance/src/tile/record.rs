@@ -14,7 +14,7 @@ pub(super) struct Record<'a> {
     pub(super) op: &'a str,
     pub(super) dialect: Dialect,
     pub(super) inputs: &'a [Value],
-    /// The dtype of the array that a program writes, which stands with what a record expects.
+    /// The dtype of the array that a program writes, which is recorded with the expected values.
     pub(super) written: Option<DType>,
     attrs: &'a Value,
 }

@@ -7,7 +7,7 @@ use super::{context::Context, failed};
 use crate::Error;
 
 impl Context {
-    /// Checks that `bytes` bytes from an address on lie in one allocation that this context can use.
+    /// Checks that `bytes` bytes from an address on are in one allocation that this context can use.
     pub(super) fn check_range(&self, address: u64, bytes: usize) -> Result<(), Error> {
         let _current = self.enter()?;
         let name = || format!("cuda:{}", self.device());
@@ -52,7 +52,7 @@ impl Context {
     }
 }
 
-/// The start and the number of bytes of the allocation that an address lies in.
+/// The start and the number of bytes of the allocation that an address is in.
 fn allocation_of(address: u64) -> Result<(u64, u64), DriverError> {
     let (mut start, mut size) = (0, 0usize);
     // SAFETY: both results outlive the call; the function accepts any address.

@@ -24,7 +24,7 @@ impl<T: Pod> Borrowed<'_, T> {
     /// A buffer of some of the elements, as [`Buffer::slice`] returns it.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the range lies inside the buffer.
+    /// [`Error::OutOfRange`] unless the range is inside the buffer.
     pub fn slice(&self, range: impl std::ops::RangeBounds<usize>) -> Result<Borrowed<'_, T>, Error> {
         Ok(Borrowed { buffer: self.buffer.part(range)?, finish: None, slice: PhantomData })
     }

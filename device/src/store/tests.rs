@@ -24,7 +24,7 @@ fn store(limit: u64) -> Result<(TempDir, Store), std::io::Error> {
     Ok((folder, store))
 }
 
-/// Lets the entry of a key look as if it had been used so many minutes ago.
+/// Lets the entry of a key look as if it had been used this many minutes ago.
 fn age(store: &Store, key: &str, minutes: u64) -> Outcome {
     let used = SystemTime::now() - Duration::from_mins(minutes);
     Ok(fs::File::options().append(true).open(store.path(key))?.set_modified(used)?)

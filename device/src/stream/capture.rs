@@ -1,4 +1,4 @@
-//! A graph in the making: what a sequence that is being captured has been asked to do.
+//! A graph that is being captured: the operations that its stream has recorded.
 
 use std::{
     sync::Arc,

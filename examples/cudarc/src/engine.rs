@@ -37,7 +37,7 @@ struct Engine<'h> {
     epilogue: Epilogue,
     activations: Vec<Activation>,
     weights: Vec<Weights>,
-    /// For so many tokens, outputs and inputs.
+    /// For this many tokens, outputs and inputs.
     plans: HashMap<[usize; 3], Prepared>,
     most: usize,
 }
@@ -132,7 +132,7 @@ impl<'h> Engine<'h> {
         (0..LAYERS.len()).try_for_each(|layer| self.plan(layer, tokens)?.launches().try_for_each(&launch))
     }
 
-    /// Other numbers for so many tokens. What no token has, and what layers are to write, is NaN.
+    /// Other numbers for this many tokens. What no token has, and what layers are to write, is NaN.
     fn fill(&self, tokens: usize, numbers: &mut Numbers) -> Outcome {
         for (at, activation) in self.activations.iter().enumerate() {
             let given = LAYERS.iter().all(|[.., y]| *y != at);
@@ -236,7 +236,7 @@ fn gelu(x: f64) -> f64 {
     x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
 }
 
-/// Layers for so many tokens, each number of them twice, in graphs, and by launches of the engine's own.
+/// Layers for this many tokens, each number of them twice, in graphs, and by launches of the engine's own.
 fn compute(widths: [usize; 2], batches: &[usize], numbers: &mut Numbers) -> Outcome<String> {
     let host = Host::open(16 << 20)?;
     let most = batches.iter().max().map_or(0, |most| most + 1);

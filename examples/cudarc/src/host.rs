@@ -55,7 +55,7 @@ pub(super) fn gpu() -> Outcome<Option<usize>> {
 }
 
 impl Host {
-    /// So many bytes on the GPU that the environment variable `GIRIH_DEVICE` names, or on a simulator.
+    /// This many bytes on the GPU that the environment variable `GIRIH_DEVICE` names, or on a simulator.
     pub(super) fn open(bytes: usize) -> Outcome<Host> {
         let Some(number) = gpu()? else {
             let device = Device::open(Select::Sim)?;
@@ -148,7 +148,7 @@ impl Host {
         }
     }
 
-    /// Does the work while the stream of a GPU stands still: whoever waits for the stream comes back too late.
+    /// Does the work while the stream of a GPU is idle: code that waits for the stream returns too late.
     pub(super) fn unwaited(&self, work: impl FnOnce() -> Outcome) -> Outcome {
         let Machine::Cuda { stream, .. } = &self.machine else { return work() };
         let gate = Arc::new(Gate::default());

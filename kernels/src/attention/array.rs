@@ -1,4 +1,4 @@
-//! How the tensors of a problem lie.
+//! The strides of Q, K, V and O of a problem.
 
 use girih_layout::Lay;
 
@@ -63,13 +63,13 @@ impl Array {
     }
 }
 
-/// How far `reached` elements reach that stand at so many places so many elements apart; the largest number where 64 bits do not hold that.
+/// How far `reached` elements reach that are at this many places this many elements apart; the largest number where 64 bits do not hold that.
 pub(super) fn span<const N: usize>(reached: i64, strides: [i64; N], extents: [i64; N]) -> i64 {
     let steps = strides.into_iter().zip(extents).map(|(stride, extent)| stride.saturating_mul(extent - 1));
     steps.fold(reached, i64::saturating_add)
 }
 
-/// Whether rows of so many columns with these strides and extents have no element in common. Where a search for one would be too long, they may have.
+/// Whether rows of this many columns with these strides and extents have no element in common. Where a search for one would be too long, they may have.
 pub(super) fn are_apart(columns: i64, strides: [i64; 3], extents: [i64; 3]) -> Result<bool, Error> {
     // As most lie: each stride steps over all that smaller ones reach.
     let mut modes: Vec<_> = strides.into_iter().zip(extents).filter(|mode| mode.1 > 1).collect();

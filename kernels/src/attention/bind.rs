@@ -9,7 +9,7 @@ use crate::Error;
 use crate::family::{self, Memory, check};
 use crate::gemm::Given;
 
-/// The names by which a launch gives the bias and the logarithms of sums.
+/// The names by which a launch gives the bias and the logsumexps.
 const BIAS: &str = "bias";
 const LSE: &str = "lse";
 

@@ -22,7 +22,7 @@ pub use reasons::reasons;
 pub enum KernelKind {
     /// By warps of tensor cores, f32 by multiply-adds, from sm_80 on, for any strides ([`Form::Multistage`]).
     Sm80,
-    /// By warpgroups and tensor copies, on sm_90 alone, for strides and addresses that tensor maps take ([`Form::Ring`]).
+    /// By warpgroups and TMA copies, on sm_90 alone, for strides and addresses that tensor maps take ([`Form::Ring`]).
     Sm90,
 }
 
@@ -55,7 +55,7 @@ impl std::str::FromStr for KernelKind {
 pub struct Hardware {
     /// The architecture: 90 for sm_90.
     pub sm: u32,
-    /// The number of multiprocessors.
+    /// The number of SMs.
     pub multiprocessors: u32,
 }
 
@@ -71,7 +71,7 @@ impl From<&Limits> for Hardware {
 /// head dim and on the longest sequence of queries.
 ///
 /// # Errors
-/// [`Error::Misfit`] for [`KernelKind::Sm90`] and a problem that tensor copies or `wgmma` do not take.
+/// [`Error::Misfit`] for [`KernelKind::Sm90`] and a problem that TMA copies or `wgmma` do not take.
 ///
 /// # Examples
 /// ```
@@ -125,8 +125,7 @@ fn fastest(problem: &Problem, hardware: Hardware) -> (Tiling, String) {
     }
     let (tiles, of_large) = (Table::count(problem, large.tile[0]), large.tile[0]);
     if tiles < i64::from(hardware.multiprocessors) {
-        let why =
-            format!("since {tiles} tiles of {of_large} queries would leave multiprocessors without work");
+        let why = format!("since {tiles} tiles of {of_large} queries would leave SMs without work");
         return (small, format!("{}, {why}", small.reason));
     }
     if let Some(what) = large.refuses(problem.dtype(), &features) {
@@ -209,7 +208,7 @@ pub(super) fn accepts(problem: &Problem, config: &AttentionConfig) -> Result<(),
     }
 }
 
-/// The blocks of a launch for so many tiles: those of sm_90 stay and take one tile after the other, of the others each takes one.
+/// The blocks of a launch for this many tiles: those of sm_90 stay and take one tile after the other, of the others each takes one.
 pub fn blocks(config: &AttentionConfig, tiles: i64, multiprocessors: u32) -> u32 {
     let tiles = u32::try_from(tiles).unwrap_or(u32::MAX);
     match config.form {

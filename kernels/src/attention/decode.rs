@@ -1,11 +1,11 @@
-//! Decoding: a few queries of each sequence against a long cache of keys and values.
+//! Decode attention: a few queries of each sequence against a long KV cache.
 //!
 //! ```text
 //! DecodeProblem --choose (pure)--> DecodePlan --generate--> ptx::Module --load--> Decode --run--> O
 //! ```
 //!
-//! The numbers of keys stand in device memory, so that one [`Decode`] serves every step up to the capacity of the cache, and can be captured
-//! in a graph. What it needs besides the tensors it allocates once.
+//! The lengths of sequences are in device memory. So one [`Decode`] serves every step up to the capacity of the cache, and can be captured
+//! in a graph. It allocates its workspace once.
 
 mod plan;
 mod problem;

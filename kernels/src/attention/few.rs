@@ -1,4 +1,4 @@
-//! Few queries: attention by the kernels of decoding, which share the keys of a sequence out among blocks.
+//! Attention of few queries by the decode kernels, which split the keys of a sequence among blocks.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const LEAST_KEYS: i64 = 256;
 /// 256 keys or more. A tile of the other kernels has 64 or more rows of one head, most of which would be empty, and blocks only for as many tiles as there
 /// are; those of decoding read the keys of a group of heads once, and each block a part of them.
 ///
-/// They take f16 and bf16, strides and addresses of 16 bytes, a scale, a cap, and the logarithms of sums; a mask if each query sees its own key and those before
+/// They take f16 and bf16, strides and addresses of 16 bytes, a scale, a soft cap, and the logsumexps; a mask if each query sees its own key and those before
 /// it, the last one the last key, with or without a window; no mask for a single query. They take neither a bias nor packed sequences.
 ///
 /// # Examples

@@ -1,4 +1,4 @@
-//! What is to be computed.
+//! The problem of attention: sizes, strides, mask, options.
 
 mod mask;
 mod options;
@@ -22,7 +22,7 @@ pub const MAX_HEAD_DIM: i64 = 256;
 /// The most heads.
 pub const MAX_HEADS: i64 = (1 << 16) - 1;
 
-/// In which order the modes of tensors without gaps lie in memory, the first one outermost.
+/// In which order the modes of tensors without gaps are in memory, the first one outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// (batch, sequence, head, dim), as projections leave them, and FlashAttention takes them.
@@ -137,7 +137,7 @@ impl Problem {
         Problem { kv_heads, ..self }.checked()
     }
 
-    /// The same with a tensor whose rows, heads and batches begin so many elements apart. The elements of a row follow each other. The
+    /// The same with a tensor whose rows, heads and batches begin this many elements apart. The elements of a row follow each other. The
     /// stride of a mode of one element does not count.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl Problem {
         self.checked()
     }
 
-    /// The same with a tensor that begins at multiples of so many bytes, where that is not 16. Kernels for tensor copies need 16.
+    /// The same with a tensor that begins at multiples of this many bytes, where that is not 16. Kernels for TMA copies need 16.
     ///
     /// # Errors
     /// [`Error::Alignment`] for what is no power of two, or less than an element.
@@ -202,7 +202,7 @@ impl Problem {
         self.order
     }
 
-    /// How a tensor lies.
+    /// How a tensor is laid out.
     pub fn array(&self, tensor: Tensor4) -> Array {
         let (rows, heads) = match tensor {
             Tensor4::Q | Tensor4::O => (self.queries, self.heads),

@@ -1,4 +1,4 @@
-//! The reference check: rows of O are compared with what f64 makes of them.
+//! The reference check: rows of O are compared with attention in f64.
 
 mod row;
 
@@ -143,15 +143,15 @@ const FULL: f64 = 5e8;
 /// How many rows are compared in large problems: the first one, the last one, and some between them.
 const SAMPLED: usize = 192;
 
-/// Compares `o`, and the logarithms of sums where the problem has them, with attention in f64.
+/// Compares `o`, and the logsumexps if the problem has them, with attention in f64.
 ///
-/// An element's bound is `2 eps |O| + least` for the rounding to O's type, `4 (eps |p v|_2 + least |v|_2) / l` for the roundings of the powers p, whose sum is
+/// An element's bound is `2 eps |O| + least` for the rounding to O's type, `4 (eps |p v|_2 + least |v|_2) / l` for the roundings of the exponentials p, whose sum is
 /// l, to the dtype, which go either way, `(4 sqrt(n + 1) 2^-24 + n 2^-27) (A / l + |O|)` for sums of n keys in f32, which tensor cores cut off, where A is the
 /// largest sum on the way, and `sum |v| (p' - p) / l + |O| sum (p' - p) / l`, where p' is the power of a score that is larger by d, what it may be wrong by:
 /// `(4 sqrt(dim + 1) 2^-24 + dim 2^-27)` of the sum of sizes of its products, 0 where these are multiples of one number and their sizes
 /// together are at most 2^22 of it, since f32 adds such products up exactly; 2^-21 of its difference to the row's largest score, since that is rounded before it is
 /// scaled; 2^-23 of the sum with a bias, where f32 does not represent it; and with a cap 2^-21 of the cap and, of 16-bit operands, 2^-10.9 of the score, since the
-/// hardware's tanh has 11 bits. (Powers rounded all one way, the worst case, would hide a missing key.)
+/// hardware's tanh has 11 bits. (Exponentials rounded all one way, the worst case, would hide a missing key.)
 ///
 /// Where the bounds' norm is more than a tenth of the result's the check says nothing, and does not pass ([`Verdict::CannotJudge`]).
 ///

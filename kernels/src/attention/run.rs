@@ -116,7 +116,7 @@ impl Attention {
         }
     }
 
-    /// `o = softmax(scale q k^T) v`, for a problem without a bias, and without the logarithms of sums. Nothing is launched where there are no queries.
+    /// `o = softmax(scale q k^T) v`, for a problem without a bias, and without logsumexps. Nothing is launched where there are no queries.
     ///
     /// # Errors
     /// As [`Attention::run_with`].

@@ -1,4 +1,4 @@
-//! Which block takes which tiles of queries.
+//! The schedule: which block computes which tiles of queries.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,7 +21,7 @@ const MOST_TILES: i64 = 1 << 24;
 /// The tiles of a problem, block by block.
 ///
 /// Where all queries see all keys, whole tiles come head by head, so that neighbouring blocks read the same keys, and at the end the last tiles of heads,
-/// if they have fewer rows. Else tiles differ in their keys: groups of heads whose keys and values stay in the cache follow each other, and in a group
+/// if they have fewer rows. Else tiles differ in their keys: heads whose keys and values stay in the cache follow each other, and in a group
 /// the tiles with most keys come first. Each tile goes to the block that has least to do so far. Where sequences are short, the longest tiles of all
 /// groups are dealt out first, and each block goes through its own in the order of groups.
 ///
@@ -45,7 +45,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table for tiles of `[queries, keys]` and at most so many blocks, of which each gets a tile.
+    /// The table for tiles of `[queries, keys]` and at most this many blocks, of which each gets a tile.
     ///
     /// # Errors
     /// [`Error::Grid`] for more tiles than a table has.
@@ -87,7 +87,7 @@ impl Table {
         Ok(lists.table())
     }
 
-    /// How many tiles of so many queries a problem has.
+    /// How many tiles of this many queries a problem has.
     pub fn count(problem: &Problem, queries: i64) -> i64 {
         let of = |sequence: Sequence| tiles(sequence.queries, queries).saturating_mul(problem.heads());
         problem.sequences().fold(0, |count, sequence| count.saturating_add(of(sequence)))
@@ -114,7 +114,7 @@ impl Table {
         self.loads
     }
 
-    /// The entries as they stand in memory.
+    /// The entries as they are in memory.
     pub fn words(&self) -> Vec<u32> {
         self.entries.iter().flat_map(QueryTile::words).collect()
     }
@@ -130,7 +130,7 @@ struct Costly {
     number: usize,
 }
 
-/// How many tiles of `tile` rows hold so many rows.
+/// How many tiles of `tile` rows hold this many rows.
 fn tiles(rows: i64, tile: i64) -> i64 {
     (rows + tile - 1) / tile
 }

@@ -1,4 +1,4 @@
-//! The choice of a configuration: how a problem's modes lie, vectors, the way, the tile.
+//! The choice of a configuration: order of modes, vectors, path (registers, shared memory or bulk copies), tile.
 
 use girih_codegen::copy::{Caching, CopyConfig, Through};
 
@@ -24,7 +24,7 @@ pub struct Tuning {
     pub rows: [i64; 2],
     /// Tiles along the destination's first mode that come before the next ones along the source's (the `band` of [`Walk`](girih_codegen::copy::Walk)).
     pub band: i64,
-    /// Blocks of a multiprocessor, which go on with other tiles; without it each block has one tile.
+    /// Blocks of an SM, which go on with other tiles; without it each block has one tile.
     pub blocks: Option<i64>,
     /// What caches keep.
     pub caching: Caching,
@@ -61,7 +61,7 @@ pub struct Chosen {
     pub config: CopyConfig,
     /// For each mode of the configuration, extent and strides in elements of the configuration's dtype.
     pub modes: Vec<Mode>,
-    /// Blocks of a multiprocessor, if they go on with other tiles.
+    /// Blocks of an SM, if they go on with other tiles.
     pub blocks: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! What is copied.
+//! The problem of a copy: two layouts and a dtype.
 
 use girih_layout::Lay;
 use girih_tensor::DType;

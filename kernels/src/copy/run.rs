@@ -1,4 +1,4 @@
-//! Loading and launching.
+//! Loading and launching of copies.
 
 use std::sync::Arc;
 

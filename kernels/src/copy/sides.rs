@@ -1,4 +1,4 @@
-//! How the modes of a problem lie on each side: their order, what follows without gaps, vectors.
+//! How the modes of a problem are laid out on each side: their order, what follows without gaps, vectors.
 
 use girih_codegen::copy::Side;
 
@@ -57,7 +57,7 @@ pub(super) struct OneSide<'a> {
     pub(super) element: i64,
     pub(super) aligned: i64,
     pub(super) strides: Vec<i64>,
-    /// Whether this is the source, whose elements lie as far from a vector's beginning as the pad before them is long.
+    /// Whether this is the source, whose elements are as far from a vector's beginning as the pad before them is long.
     pub(super) source: bool,
     /// A mode that no run has.
     pub(super) alone: Option<usize>,

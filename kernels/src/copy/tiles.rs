@@ -1,4 +1,4 @@
-//! The configuration of a problem: the way of a tile, and what the tile takes of each mode.
+//! The tile of a configuration: its path, and its extent along each mode.
 
 use girih_codegen::copy::{CopyConfig, Extent, Gather as Gathered, Mode as Config, Side, Through, Walk};
 use girih_tensor::DType;
@@ -10,7 +10,7 @@ use super::sides::{EXACT, OneSide, WIDEST, is_far, widened};
 use crate::Error;
 use girih_device::sizes::wide;
 
-/// Bytes below which an access costs as much as one of so many bytes.
+/// Bytes below which an access costs as much as one of this many bytes.
 const WORD: i64 = 4;
 /// Threads below which a block leaves lanes of its warp without work.
 const FEW: i64 = 32;
@@ -21,7 +21,7 @@ const MOST_ACCESSES: i64 = 32;
 /// The largest extent that a module knows.
 const KNOWN: i64 = 64;
 
-/// How the modes of a problem lie in memory.
+/// How the modes of a problem are laid out in memory.
 pub(super) struct Lying {
     /// Bytes of an element.
     element: i64,

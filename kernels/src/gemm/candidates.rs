@@ -17,7 +17,7 @@ use crate::launch::widest;
 use girih_device::sizes::size;
 use model::Model;
 
-/// Rows, how many warpgroups share them, and how many such teams take tiles by turns.
+/// Rows, how many warpgroups share them, and how many such teams take tiles in alternation.
 const ROWS: [[i64; 3]; 8] =
     [[64, 1, 1], [128, 1, 1], [128, 2, 1], [192, 3, 1], [256, 2, 1], [64, 1, 2], [128, 1, 2], [64, 1, 3]];
 const COLUMNS: [i64; 16] = [8, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 256];
@@ -64,7 +64,7 @@ const ALIKE: usize = 3;
 /// A configuration that the model takes for so much slower than the best is not measured.
 const HOPELESS: f64 = 2.5;
 
-/// Warp-specialised configurations for `problem` on a device of so many multiprocessors, at most `most`, the likeliest first. There are none
+/// Warp-specialised configurations for `problem` on a device of this many SMs, at most `most`, the likeliest first. There are none
 /// where `wgmma` does not take the elements: f64. Of f32, configurations for the CUDA cores.
 ///
 /// # Examples
@@ -176,7 +176,7 @@ fn of_f32(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
     simt(problem).flat_map(grouped)
 }
 
-/// The teams that take tiles by turns.
+/// The teams that take tiles in alternation.
 fn teams(config: &GemmConfig) -> i64 {
     config.mainloop.warp_specialized().map_or(1, |parts| parts.teams)
 }

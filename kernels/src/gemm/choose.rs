@@ -41,7 +41,7 @@ pub enum KernelKind {
     Simt,
     /// f64, tf32, f16, bf16 and s8, and from sm_89 on e4m3 and e5m2, by warps of tensor cores.
     Sm80,
-    /// f16, bf16, tf32, e4m3, e5m2 and s8 by `wgmma` and tensor copies, on sm_90 alone; f64 by the larger products of warps that sm_90 has.
+    /// f16, bf16, tf32, e4m3, e5m2 and s8 by `wgmma` and TMA copies, on sm_90 alone; f64 by the larger products of warps that sm_90 has.
     /// An A or B of tf32 or of 8 bits that is not contiguous along K is copied before ([`repitched`](super::repitched)).
     Sm90,
 }
@@ -91,7 +91,7 @@ impl std::str::FromStr for KernelKind {
     }
 }
 
-/// What a choice depends on of a device, beside its architecture. A number of multiprocessors is a device of which no more is known.
+/// What a choice depends on of a device, beside its architecture. A number of SMs is a device of which no more is known.
 ///
 /// # Examples
 /// ```
@@ -106,7 +106,7 @@ impl std::str::FromStr for KernelKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hardware {
-    /// The number of multiprocessors.
+    /// The number of SMs.
     pub multiprocessors: u32,
     /// The most bytes of shared memory that a block may have.
     pub shared: u32,
@@ -127,12 +127,12 @@ impl From<&Limits> for Hardware {
     }
 }
 
-/// Chooses the configuration for a problem on a device, of which the number of multiprocessors is enough, or its [`Limits`]. The kernel
+/// Chooses the configuration for a problem on a device, of which the number of SMs is enough, or its [`Limits`]. The kernel
 /// computes [`Problem::oriented`].
 ///
 /// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends
-/// on M and N, and is what was measured for a product where girih comes with a record of it ([`Records::shipped`](super::Records::shipped)). A and B that the kernel does not take as they lie are copied ([`repitched`](super::repitched)). What an epilogue
-/// reads comes in pieces that fit the registers beside the sums of most tiles; the largest are for products without one
+/// on M and N, and is what was measured for a product where girih comes with a record of it ([`Records::shipped`](super::Records::shipped)). A and B that the kernel does not take as they are laid out are copied ([`repitched`](super::repitched)). What an epilogue
+/// reads comes in pieces that fit the registers beside the accumulators of most tiles; the largest are for products without one
 /// ([`Problem::with_epilogue`]), and outputs besides C leave the smaller ones.
 ///
 /// # Errors
@@ -166,14 +166,14 @@ fn forwards(config: GemmConfig) -> GemmConfig {
     }
 }
 
-/// Whether a row of C has the same bits by this configuration, wherever it stands ([`Problem::with_invariant`]).
+/// Whether a row of C has the same bits by this configuration, wherever it is ([`Problem::with_invariant`]).
 pub(super) fn is_invariant(config: &GemmConfig) -> bool {
     matches!(config.schedule, Schedule::Raster { .. } | Schedule::Persistent { alternate: false })
 }
 
 /// The configuration with room for what an epilogue reduces: with as many stages less as leave shared memory for it, and by warps of tensor
-/// cores with so many threads that each has registers for it. Of pairs of columns that are gated, C's tile has half
-/// as many columns; what tensor copies do not store, threads store element by element.
+/// cores with this many threads that each has registers for it. Of pairs of columns that are gated, C's tile has half
+/// as many columns; what TMA copies do not store, threads store element by element.
 ///
 /// # Examples
 /// ```
@@ -315,7 +315,7 @@ fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
     }
 }
 
-/// Whether the large tile of warps finishes before two blocks of the usual one on each multiprocessor, if it fits: it takes 97 % of the time
+/// Whether the large tile of warps finishes before two blocks of the usual one on each SM, if it fits: it takes 97 % of the time
 /// of two of these, 359 us instead of 371 us for 4096 x 4096 x 4096 on an H200.
 fn is_large(problem: &Problem, hardware: Hardware) -> bool {
     let ([m, n, _], each) = (problem.mnk(), i64::from(hardware.multiprocessors.max(1)));

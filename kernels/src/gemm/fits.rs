@@ -1,4 +1,4 @@
-//! Whether a configuration and an epilogue are those of a problem.
+//! Checks that a configuration and an epilogue fit a problem.
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, BlockScales, Epilogue, GemmConfig, Major, MixedInput, Schedule};

@@ -95,7 +95,7 @@ impl Gemms {
         self.fused(problem, kind, &Epilogue::new())
     }
 
-    /// The GEMM for `problem` whose sums become C by `epilogue`, for [`Gemm::run_with`].
+    /// The GEMM for `problem` whose accumulators become C by `epilogue`, for [`Gemm::run_with`].
     ///
     /// # Errors
     /// As [`Gemms::get`]; [`Error::EpilogueKey`] for another epilogue than the one of that key that is loaded already.

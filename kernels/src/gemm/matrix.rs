@@ -19,7 +19,7 @@ pub struct Matrix {
     /// How many matrices there are, and the elements from one to the next; without a number they follow each other without a gap.
     pub(super) batches: i64,
     pub(super) stride: Option<i64>,
-    /// Whether each matrix lies at an address of its own.
+    /// Whether each matrix is at an address of its own.
     pub(super) by_pointers: bool,
 }
 
@@ -108,7 +108,7 @@ impl Matrix {
     }
 
     /// The elements from the first element of a matrix to that of the next product's, 0 if all products have the same matrix, or if each
-    /// lies at an address of its own.
+    /// is at an address of its own.
     pub fn batch_stride(&self) -> i64 {
         let tight = if self.by_pointers { 0 } else { self.ld * self.extents[1 - self.contiguous] };
         self.stride.unwrap_or(tight)
@@ -119,8 +119,8 @@ impl Matrix {
         if self.batch_stride() == 0 && !self.by_pointers { self.batches.min(1) } else { self.batches }
     }
 
-    /// How many elements lie between the first and the last element, both counted; of a batch, of all matrices together, but of each alone
-    /// that lies at an address of its own. It is 0 if there are no elements.
+    /// How many elements are between the first and the last element, both counted; of a batch, of all matrices together, but of each alone
+    /// that is at an address of its own. It is 0 if there are no elements.
     pub fn span(&self) -> i64 {
         let [x, y] = self.extents;
         if x == 0 || y == 0 || self.batches == 0 {
@@ -177,7 +177,7 @@ impl Matrix {
         x * dx + y * dy
     }
 
-    /// The offset in elements of `(x, y, l)`, an element of the matrix of product `l`; in that matrix, if it lies at an address of its own.
+    /// The offset in elements of `(x, y, l)`, an element of the matrix of product `l`; in that matrix, if it is at an address of its own.
     pub fn offset_in(&self, x: i64, y: i64, l: i64) -> i64 {
         self.offset(x, y) + l * self.batch_stride()
     }

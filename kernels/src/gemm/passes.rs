@@ -1,4 +1,4 @@
-//! The copies of A and B for kernels that do not take them as they lie: where they are, and the passes that make them.
+//! Passes that copy or transpose A and B before a kernel that cannot read them in their layout.
 
 use std::sync::{Arc, Mutex};
 
@@ -111,7 +111,7 @@ pub(super) fn kernels(
     Ok(kernels)
 }
 
-/// A and B where they lie, and where the kernel takes them.
+/// A and B where they are, and where the kernel takes them.
 fn pairs(problem: &Problem, solved: &Problem) -> [[Matrix; 2]; 2] {
     [[problem.a(), solved.a()], [problem.b(), solved.b()]]
 }

@@ -1,4 +1,4 @@
-//! What is to be multiplied.
+//! The problem of a GEMM: extents, dtypes, strides, options.
 
 mod batch;
 mod layout;
@@ -19,7 +19,7 @@ pub use layout::{Layout, Order};
 pub const INPUTS: [DType; 8] =
     [DType::F32, DType::Tf32, DType::F64, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2, DType::S8];
 
-/// The dtype of the sums of products of a dtype.
+/// The dtype of the accumulators of products of a dtype.
 pub(super) const fn sums(dtype: DType) -> DType {
     match dtype {
         DType::F64 => DType::F64,
@@ -34,7 +34,7 @@ pub(super) const GROUP: i64 = 128;
 /// The rows of A and of B that share a scale, where blocks have scales.
 pub(super) const BLOCKS: [i64; 2] = [1, 128];
 
-/// Whether sums of the dtype can be promoted: `wgmma` keeps few bits of sums of 8-bit floats.
+/// Whether accumulators of the dtype can be promoted: `wgmma` keeps few bits of accumulators of 8-bit floats.
 pub(super) const fn is_promoted(dtype: DType) -> bool {
     dtype.is_narrow_float()
 }
@@ -61,7 +61,7 @@ pub struct Problem {
     reduces: bool,
     gated: bool,
     invariant: bool,
-    /// How an operand, A or B, lies in memory, if it has scales.
+    /// How an operand, A or B, is in memory, if it has scales.
     mixed: Option<(Operand, MixedInput)>,
     /// The rows of A and of B that share a scale, if blocks have scales.
     blocks: Option<[i64; 2]>,
@@ -133,7 +133,7 @@ impl Problem {
         Problem { a, b, c, ..self }.checked_batch()
     }
 
-    /// The same with matrices that begin at multiples of so many bytes, where that is not 16: a slice of a buffer may begin at any
+    /// The same with matrices that begin at multiples of this many bytes, where that is not 16: a slice of a buffer may begin at any
     /// element, and a matrix of someone else's anywhere. A kernel that is chosen for such a problem takes such addresses, and takes them
     /// for no other problem if wider loads need more.
     ///
@@ -238,7 +238,7 @@ impl Problem {
         Ok(Problem { a, b, c, ..*self })
     }
 
-    /// The same product of an A and a B that lie elsewhere, or have another K.
+    /// The same product of an A and a B that are elsewhere, or have another K.
     pub(super) fn with_operands(self, [a, b]: [Matrix; 2]) -> Problem {
         Problem { a, b, ..self }
     }

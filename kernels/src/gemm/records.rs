@@ -1,4 +1,4 @@
-//! What was measured for problems on a machine, and what it is worth on this one.
+//! Records: the fastest measured configurations of problems, and whether they apply to this machine.
 
 mod record;
 
@@ -27,7 +27,7 @@ fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {
 
 /// Records of one machine, which say the configurations of their problems ([`Gemms::with_records`](super::Gemms::with_records)).
 ///
-/// A record counts for its problem as it stands. For the same product of elements of the same widths, but of other layouts or pitches, what
+/// A record counts for its problem as it is. For the same product of elements of the same widths, but of other layouts or pitches, what
 /// counts is its plan: tile, warpgroups, schedule and multicast.
 ///
 /// # Examples
@@ -78,7 +78,7 @@ impl Records {
         Records::new(limits).with(text)
     }
 
-    /// The records that girih comes with, which [`choose`](super::choose()) follows on devices of as many multiprocessors: those of an H200.
+    /// The records that girih comes with, which [`choose`](super::choose()) follows on devices of as many SMs: those of an H200.
     ///
     /// # Errors
     /// [`Error::Record`] as [`Records::read`], which no release of girih returns: its tests read them.
@@ -148,7 +148,7 @@ impl Records {
         self.all.iter().map(|known| &known.record)
     }
 
-    /// The multiprocessors of the machine.
+    /// The SMs of the machine.
     pub fn multiprocessors(&self) -> u32 {
         self.multiprocessors
     }

@@ -1,4 +1,4 @@
-//! The reference check: each element of C is compared with its sum in f64.
+//! The reference check: each element of C is compared with a GEMM in f64.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub struct Check {
     pub worst: f64,
     /// The row and the column of the element that `worst` is of, in the product of a batch that has it.
     pub worst_at: [i64; 2],
-    /// How many elements of C's buffer were changed that are not elements of C: they lie between C's rows and behind them.
+    /// How many elements of C's buffer were changed that are not elements of C: they are between C's rows and behind them.
     pub padding_written: usize,
 }
 
@@ -76,14 +76,14 @@ pub fn reference_bytes(problem: &Problem) -> u64 {
 /// largest sum on the way at every 32 products; where sums are promoted ([`Problem::promotes`]), of the sums of 128 products. This is measured in `tests/gpu_sums.rs`, of 8-bit floats for K up to 4096.
 ///
 /// Where a number of A or B is NaN or infinite and the sum therefore is, C must be so too. A C of f16, bf16, f32 or f64 is infinite where the sum
-/// rounds to infinity, and may be where a number within the bound of the roundings of the sums does (8-bit floats saturate). An accumulator
+/// rounds to infinity, and may be where a number within the bound of the roundings of an accumulator does (8-bit floats saturate). An accumulator
 /// that some order of the products takes beyond its own greatest number may have become infinite on the way, and NaN where that can happen
 /// in both directions.
 ///
 /// Sums of integers are exact: an s32 that is wrong by 1 is wrong. Another C is rounded to f32 and then to its own type. For f64, the bound
 /// has `8 * sqrt(K + 1) * 2^-53`, since the reference rounds as the kernel does.
 ///
-/// Products of tf32 are those of the nearest tf32 numbers. Where an element lies halfway between two of them, either may be taken.
+/// Products of tf32 are those of the nearest tf32 numbers. Where an element is halfway between two of them, either may be taken.
 ///
 /// `poison` is what C's buffer held before the run. The elements of the buffer that are not elements of C must still hold it.
 ///
@@ -373,7 +373,7 @@ fn compare_values(
     Ok(out)
 }
 
-/// An operand with scales as [`check`] takes it: each number times its scale, where the operand's own elements lie. An operand without scales
+/// An operand with scales as [`check`] takes it: each number times its scale, where the operand's own elements are. An operand without scales
 /// goes there as f32 too. Products of these in f64 are what C's elements are compared with, and the bounds are those of the problem's dtype.
 ///
 /// # Errors
@@ -421,7 +421,7 @@ struct Losses {
     of_sums: f64,
     /// The products after which such a sum begins anew.
     anew: usize,
-    /// Whether an element may lie halfway between two numbers that are multiplied.
+    /// Whether an element may be halfway between two numbers that are multiplied.
     halfway: bool,
     /// The least number that the accumulators round to infinity.
     overflows: f64,

@@ -1,4 +1,4 @@
-//! Which of A and B a kernel does not take as they lie, and how it takes them.
+//! The decision to copy A or B before the kernel, and the layout of the copy.
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{Batch, GemmConfig, Major, RepitchConfig};
@@ -10,8 +10,8 @@ use crate::Error;
 /// The bytes of which the pitch of a copy is a multiple: a line of the cache.
 const LINE: i64 = 128;
 
-/// Tensor maps describe rows that begin at multiples of 16 bytes, but where these are no multiples of 128, every row of a tile lies in two
-/// lines of the cache. In the time in which the L2 cache then gives the multiprocessors an element, they compute so many products. An estimate
+/// Tensor maps describe rows that begin at multiples of 16 bytes, but where these are no multiples of 128, every row of a tile is in two
+/// lines of the cache. In the time in which the L2 cache then gives the SMs an element, they compute this many products. An estimate
 /// from an H200: 4095x4097x4099 in bf16 by tiles of 128x128 takes 336 us with pitches of 4104, and 254 us, the pass included, where A and B
 /// are copied first.
 const STRADDLING: i64 = 100;
@@ -67,7 +67,7 @@ pub fn repitched(problem: &Problem, config: &GemmConfig) -> Result<Problem, Erro
     Ok(problem.with_operands(operands))
 }
 
-/// Why an operand is not taken from where it lies.
+/// Why an operand is not taken from where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copying {
     /// It is empty, since K is 0, and tensor maps describe no empty matrices.

@@ -42,7 +42,7 @@ impl Gemm {
         &self.problem
     }
 
-    /// How A and B lie where they are multiplied, if a run first copies them there ([`repitched`](super::repitched)).
+    /// How A and B are laid out where they are multiplied, if a run first copies them there ([`repitched`](super::repitched)).
     pub fn copied(&self) -> [Option<super::Matrix>; 2] {
         let [mut a, mut b] = [self.solved.a(), self.solved.b()];
         if self.transposed {
@@ -66,7 +66,7 @@ impl Gemm {
         self.module.loaded.generated.kernel.module()
     }
 
-    /// The bytes of global memory in which blocks that share a tile hand their sums to one another: 0 where none do. All GEMMs of a
+    /// The bytes of global memory in which blocks that share a tile hand their accumulators to one another: 0 where none do. All GEMMs of a
     /// [`Gemms`](super::Gemms) share this memory, which is as large as the largest one needs, and is allocated when the first of that size is
     /// asked for.
     ///
@@ -148,7 +148,7 @@ impl Gemm {
     }
 
     /// The same for matrices at addresses of their own ([`Problem::by_pointers`]): an A, a B and a C for each product. The matrices of C share
-    /// no memory with each other nor with an A or a B, but the rows of each may lie between those of others, as heads of attention do. To make
+    /// no memory with each other nor with an A or a B, but the rows of each may be between those of others, as heads of attention do. To make
     /// the arrays of addresses ([`Device::pointers`](girih_device::Device::pointers)) takes an allocation and a copy, so that they are made once
     /// for many calls.
     ///

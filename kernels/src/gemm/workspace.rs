@@ -1,4 +1,4 @@
-//! The memory in which blocks that share a tile hand their sums to one another, and tiles what they reduce to outputs.
+//! The workspace: partial accumulators of blocks that share a tile, and partial results of reductions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use girih_device::{Buffer, Device};
 use crate::Error;
 use girih_device::sizes::size;
 
-/// What blocks hand to one another: the sums of those that share a tile, and what tiles leave of outputs besides C; each with the counters
+/// What blocks hand to one another: the accumulators of those that share a tile, and what tiles leave of outputs besides C; each with the counters
 /// of the blocks that have done so.
 #[derive(Debug)]
 pub(super) struct Workspace {
@@ -23,7 +23,7 @@ impl Workspace {
         [&self.turns].into_iter().chain(of_outputs).cloned().collect()
     }
 
-    /// Whether sums and turns of so many bytes have room.
+    /// Whether accumulators and semaphores of this many bytes have room.
     fn holds(&self, [sums, turns]: [usize; 2]) -> bool {
         self.sums.len() >= sums && self.turns.len() >= turns
     }
@@ -34,8 +34,8 @@ impl Workspace {
 pub(super) struct Shared(Mutex<Option<Arc<Workspace>>>);
 
 impl Shared {
-    /// A workspace that has room for sums and turns of so many bytes: the one that is held, or a larger one in its place, which those
-    /// keep that have it; none where there are no turns. A GEMM with outputs besides C, of which tiles leave `reductions`, has a workspace of
+    /// A workspace that has room for accumulators and semaphores of this many bytes: the one that is held, or a larger one in its place, which those
+    /// keep that have it; none if there are no semaphores. A GEMM with outputs besides C, of which tiles leave `reductions`, has a workspace of
     /// its own.
     pub(super) fn of(
         &self,

@@ -28,7 +28,7 @@ impl Lay {
         out
     }
 
-    /// Coalesces by itself each subtree that stands where `profile` has a leaf; the layout's tree refines the result's.
+    /// Coalesces by itself each subtree that is where `profile` has a leaf; the layout's tree refines the result's.
     /// Modes past those of the profile stay as they are.
     ///
     /// ```
@@ -154,7 +154,7 @@ pub(crate) const fn coalesce_into<const F: usize>(from: &Lay, node: Node, keep_l
     }
 }
 
-/// Whether the leaves of a subtree are coalesced as they stand, as `coalesce_into` with `keep_last` would write them.
+/// Whether the leaves of a subtree are coalesced as they are, as `coalesce_into` with `keep_last` would write them.
 pub(crate) const fn is_coalesced<const F: usize>(from: &Lay, node: Node) -> bool {
     let mut i = node.begin;
     while i + 1 < node.end {

@@ -77,7 +77,7 @@ impl Lay {
         })
     }
 
-    /// Whether the leaves of a subtree are those of [`Lay::sorted`] as they stand.
+    /// Whether the leaves of a subtree are those of [`Lay::sorted`] as they are.
     pub(crate) const fn is_sorted(&self, node: Node) -> bool {
         let (mut before, mut i) = (0, node.begin);
         while i < node.end {

@@ -1,4 +1,4 @@
-//! The residue of an uneven divide: which coordinates of the result lie past the end.
+//! The residue of an uneven divide: which coordinates of the result are past the end.
 
 use crate::algebra::coalesce::coalesce_into;
 use crate::algebra::composition::compose_into;

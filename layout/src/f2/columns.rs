@@ -160,7 +160,7 @@ impl Lay {
         Ok(Parts { low: self.flatten(), map, bits, upper: Lay::EMPTY, is_low: [true; MAX_LEAVES] })
     }
 
-    /// How many bits the columns need together with the integer strides that lie among them, and which leaves these
+    /// How many bits the columns need together with the integer strides that are among them, and which leaves these
     /// are.
     const fn column_bits(&self, least: u32, op: &'static str) -> Result<(u32, [bool; MAX_LEAVES]), Error> {
         let (mut bits, mut is_low) = (least, [false; MAX_LEAVES]);

@@ -46,7 +46,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// Appends the tuple of `rank` modes that lies at `path`.
+    /// Appends the tuple of `rank` modes that is at `path`.
     const fn basis_into(
         &self,
         op: &'static str,

@@ -74,7 +74,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// Gives the leaves of `node`, a tuple that lies at `path`, the basis vectors of their places.
+    /// Gives the leaves of `node`, a tuple that is at `path`, the basis vectors of their places.
     const fn step_to_itself(&mut self, node: Node, path: ModePath) -> Result<(), Error> {
         let (mut at, mut mode) = (node.begin, 0);
         while at < node.end {

@@ -134,7 +134,7 @@ impl Lay {
         Ok(out)
     }
 
-    /// The layout with copies of a mode at the end, so many that the rank is `rank`: CuTe's `append<N>`, which pads
+    /// The layout with copies of a mode at the end, so that the rank is `rank`: CuTe's `append<N>`, which pads
     /// with `1:0` unless told otherwise.
     ///
     /// ```
@@ -151,7 +151,7 @@ impl Lay {
         self.filled_up("append_to", rank, mode, false)
     }
 
-    /// The layout with copies of a mode at the beginning, so many that the rank is `rank`: CuTe's `prepend<N>`.
+    /// The layout with copies of a mode at the beginning, so that the rank is `rank`: CuTe's `prepend<N>`.
     ///
     /// ```
     /// use girih_layout::{Lay, lay};

@@ -67,7 +67,7 @@ pub struct Tiles {
     lay: Lay,
     /// The leaves that stand for [`Tile::All`].
     all: u32,
-    /// In how many brackets a leaf's tile stands.
+    /// In how many brackets a leaf's tile is.
     depths: [u8; MAX_LEAVES],
     len: u8,
 }

@@ -9,7 +9,7 @@ const MAX_DEN: i64 = (1 << 55) - 1;
 
 /// A non-negative integer that a kernel learns at launch (`M`, a pitch), printed `s0`, `s1` ..., with facts that every operation may use.
 ///
-/// The facts are promises of the caller; whoever launches the kernel checks them. The facts are kept without loss, and
+/// The facts are promises of the caller; the code that launches the kernel checks them. The facts are kept without loss, and
 /// travel with every integer and layout that has the symbol in it. Two symbols are equal when their ids are.
 ///
 /// Text has the name of a symbol alone; `{:+}` of an integer, a sum, a shape, a layout or a tiler adds the facts, and

@@ -1,4 +1,4 @@
-//! The text form: how trees and layouts are read and printed. The grammar stands in `parse.rs`.
+//! The text form: how trees and layouts are read and printed. The grammar is in `parse.rs`.
 
 use core::fmt;
 use core::str::FromStr;

@@ -3,7 +3,7 @@
 
 use crate::Error;
 
-/// A text put together by a constant function; bytes past its capacity are left out.
+/// A text that a constant function composes; bytes past its capacity are left out.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Message {

@@ -13,7 +13,7 @@
 //! ```
 //! Facts of its symbols may follow a text (`facts.rs`).
 //!
-//! `_8` is a static 8, as CuTe prints it; blanks may stand between the parts.
+//! `_8` is a static 8, as CuTe prints it; blanks may be between the parts.
 
 use crate::tuple::store::Small;
 use crate::{

@@ -112,7 +112,7 @@ impl IntTuple {
 }
 
 impl Shape {
-    /// Whether a coordinate lies inside the shape: every position is at least 0 and below the size of the subtree that
+    /// Whether a coordinate is inside the shape: every position is at least 0 and below the size of the subtree that
     /// it counts through; a `_` is always inside. This is the predicate of a guarded access (CuTe's `elem_less` of
     /// coordinate and shape).
     ///

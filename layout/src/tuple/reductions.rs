@@ -24,7 +24,7 @@ impl IntTuple {
         Ok(sum)
     }
 
-    /// The sum of the products of the leaves that stand in the same places: an index from a coordinate and strides.
+    /// The sum of the products of the leaves that are in the same places: an index from a coordinate and strides.
     ///
     /// ```
     /// use girih_layout::IntTuple;
@@ -48,7 +48,7 @@ impl IntTuple {
         sum.settled()
     }
 
-    /// Each leaf times the product of the leaves that stand in its place in the other tree (CuTe's `elem_scale`).
+    /// Each leaf times the product of the leaves that are in its place in the other tree (CuTe's `elem_scale`).
     ///
     /// ```
     /// use girih_layout::IntTuple;
@@ -69,7 +69,7 @@ impl IntTuple {
         Ok(out)
     }
 
-    /// A tree like `profile`, whose leaves are the products of the leaves that stand in their places in this tree
+    /// A tree like `profile`, whose leaves are the products of the leaves that are in their places in this tree
     /// (CuTe's `product_like`).
     ///
     /// ```

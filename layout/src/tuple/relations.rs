@@ -109,7 +109,7 @@ impl IntTuple {
         matches!(refines(self, self.profile.root(), other, other.profile.root(), Leaf::Any), Ok(true))
     }
 
-    /// A tree like `finer`, each leaf of which is the leaf of this tree that stands in the place of its subtree.
+    /// A tree like `finer`, each leaf of which is the leaf of this tree that is in the place of its subtree.
     pub(crate) const fn spread_over(&self, finer: &IntTuple) -> IntTuple {
         let mut out = *finer;
         spread(self, self.profile.root(), &mut out, finer.profile.root());

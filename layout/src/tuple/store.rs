@@ -11,7 +11,7 @@ pub(crate) const MAX_SYMBOLS: usize = 12;
 
 const PLACES: u16 = 0xfff;
 const FIXED: u16 = 1 << 12;
-/// The kind of `_` in a coordinate; the kinds of strides stand in `step.rs`.
+/// The kind of `_` in a coordinate; the kinds of strides are in `step.rs`.
 const ALL: u16 = KIND;
 
 const _: () = assert!(FACTORS * 4 == PLACES.count_ones() as usize && MAX_SYMBOLS < 16);

@@ -94,7 +94,7 @@ impl Sum {
         }
     }
 
-    /// The known number that stands at the end of the sum.
+    /// The known number that is at the end of the sum.
     ///
     /// ```
     /// use girih_layout::Sum;

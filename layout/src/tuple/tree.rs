@@ -12,7 +12,7 @@ use crate::{Crd, Error, Int, Stride, Symbol};
 
 /// A tree of at most [`MAX_LEAVES`](crate::MAX_LEAVES) leaves: a leaf, or a tuple of trees.
 ///
-/// The symbols that stand in its leaves are held once, `N` of them at most; a symbol that is divided by a number counts as one more.
+/// The symbols that are in its leaves are held once, `N` of them at most; a symbol that is divided by a number counts as one more.
 ///
 /// ```
 /// use girih_layout::Shape;
@@ -255,7 +255,7 @@ impl<T, const N: usize> Tuple<T, N> {
     }
 }
 
-/// What stands at the leaves of a tree: an [`Int`], a [`Stride`] or a [`Crd`].
+/// What is at the leaves of a tree: an [`Int`], a [`Stride`] or a [`Crd`].
 ///
 /// ```
 /// use girih_layout::{Coord, Crd, Leaf, Shape};

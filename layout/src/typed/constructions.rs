@@ -148,7 +148,7 @@ operations! {
     /// ```
     filter_zeros try_filter_zeros FilterZeros -> FilterZeros<M>;
 
-    /// The layout with each subtree coalesced by itself that stands where `profile` has a leaf, see
+    /// The layout with each subtree coalesced by itself that is where `profile` has a leaf, see
     /// [`Lay::coalesce_by`](crate::Lay::coalesce_by).
     ///
     /// ```

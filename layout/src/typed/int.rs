@@ -150,7 +150,7 @@ pub trait Int: Copy + Default + fmt::Debug + 'static {
     type IsNegative: Bit;
 }
 
-/// Stands in the place of a coordinate's entry for the line of indices.
+/// Takes the place of a coordinate's entry for the line of indices.
 pub(super) const LINE: usize = usize::MAX;
 
 /// The integer that stands for another one when the program is compiled: 1 for a dynamic integer.

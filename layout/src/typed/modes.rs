@@ -84,7 +84,7 @@ pub trait Modes: Copy + Default + 'static {
     /// The extents of this tree as keys of the leaves of `M`, each the key of all leaves in its place, in front of `T`.
     #[doc(hidden)]
     type KeysOver<M: Modes, T: List>: List;
-    /// The extents, each along the basis vector of its place in this tree, which lies at `P`, in front of `T`.
+    /// The extents, each along the basis vector of its place in this tree, which is at `P`, in front of `T`.
     #[doc(hidden)]
     type Placed<P: Path, T: List>: List;
 

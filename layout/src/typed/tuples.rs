@@ -99,7 +99,7 @@ impl Tuple for RankAbove12 {
     }
 }
 
-/// One impl for each rank; the last mode stands apart, because it takes the last digit.
+/// One impl for each rank; the last mode is separate, because it takes the last digit.
 macro_rules! tuples {
     ($(($($t:ident.$i:tt)* ; $z:ident.$zi:tt ; $prepend:ident $($($p:ident.$pi:tt)+)?))*) => {$(
         impl<$($t: Modes,)* $z: Modes> Modes for ($($t,)* $z,) {

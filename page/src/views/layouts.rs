@@ -33,7 +33,7 @@ struct Request {
     /// What cells are coloured by.
     #[serde(default)]
     by: By,
-    /// Of `mode`: how many of a mode's leaves lie inside a block that has one colour.
+    /// Of `mode`: how many of a mode's leaves are inside a block that has one colour.
     #[serde(default = "one")]
     level: usize,
     /// Of `bank` and `sector`: the type of the elements.
@@ -45,7 +45,7 @@ struct Request {
 #[derive(Clone, Copy)]
 struct Colours {
     by: By,
-    /// How many of a mode's leaves lie inside a block that has one colour.
+    /// How many of a mode's leaves are inside a block that has one colour.
     level: usize,
     /// The bits of an element.
     bits: i64,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Fault;
 
-/// A call of a view: its name, and what becomes of the body of a request.
+/// A call of a view: its name, and the function of the body of a request.
 struct Call {
     name: &'static str,
     run: fn(&[u8]) -> Result<String, Fault>,

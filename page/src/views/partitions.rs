@@ -54,7 +54,7 @@ enum Partition {
     Copy { name: String, unit: i64 },
     /// A copy atom for each thread of (ThrM,ThrN) -> thread with values (ValM,ValN) -> value.
     TiledCopy { name: String, threads: String, values: String, dtype: String },
-    /// The coalesced copy of a tile by so many threads.
+    /// The coalesced copy of a tile by this many threads.
     Planned { memory: String, threads: i64, dtype: String },
 }
 
@@ -71,7 +71,7 @@ fn dtype(text: &str) -> Result<DType, Fault> {
     text.parse().map_err(|error: girih_tensor::Error| Fault::from(error).in_field("dtype"))
 }
 
-/// Refuses a layout of more places than pictures have owners, or whose places lie so far apart that their bits are not counted in an i64.
+/// Refuses a layout of more places than pictures have owners, or whose places are so far apart that their bits are not counted in an i64.
 fn bounded(layout: &Composed, field: &'static str) -> Result<(), Fault> {
     const APART: u64 = 1 << 48;
     let refuse = |error: girih_layout::Error| Fault::from(error).in_field(field);

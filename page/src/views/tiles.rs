@@ -1,4 +1,4 @@
-//! Programs over tiles: their text in Rust, what becomes of it, and which thread holds what of its tiles.
+//! Programs over tiles: their text in Rust, their lowering, and which thread holds what of its tiles.
 
 use std::collections::HashMap;
 

@@ -132,7 +132,7 @@ impl Entry {
     }
 
     /// Arguments on arrays of the caller's: those that the kernel reads, then those that it writes, in the order of its parameters; what its
-    /// blocks leave for one another is allocated. Sizes follow from the extents, but those that stand in no extent by themselves have to be named.
+    /// blocks leave for one another is allocated. Sizes follow from the extents, but those that are in no extent by themselves have to be named.
     ///
     /// # Errors
     /// [`LaunchError::Arguments`] for arrays of other dtypes or extents, for a size that does not follow, and for a named one that is none of

@@ -17,7 +17,7 @@ pub enum Role {
     Scratch,
 }
 
-/// What stands in an array before a launch.
+/// What is in an array before a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// Random numbers from -1 to 1; of integers, all that 8 bits hold.
@@ -28,9 +28,9 @@ pub enum Fill {
     Zero,
     /// Random numbers from 0 on that are below this one.
     Below(usize),
-    /// Where parts of so many elements end: random numbers that do not fall, the last of which is this one.
+    /// Where parts of this many elements end: random numbers that do not fall, the last of which is this one.
     Ends(usize),
-    /// Where parts of so many elements begin, and the last one ends: a zero, then as [`Fill::Ends`].
+    /// Where parts of this many elements begin, and the last one ends: a zero, then as [`Fill::Ends`].
     Offsets(usize),
 }
 
@@ -43,7 +43,7 @@ pub struct Sample {
     pub extents: Vec<usize>,
     /// What the program does with it.
     pub role: Role,
-    /// What stands in it.
+    /// What is in it.
     pub fill: Fill,
 }
 

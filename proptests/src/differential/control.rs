@@ -71,7 +71,7 @@ fn branches(draft: &mut Draft<'_>, d: &Value, nested: bool) {
     draft.push(label(&end));
 }
 
-/// A loop that each lane goes round 0 to 7 times.
+/// A loop of 0 to 7 iterations in each lane.
 fn repeat(draft: &mut Draft<'_>, d: &Value) {
     let (count, stop) = (draft.register(Class::B32, Type::U32), draft.register(Class::Pred, Type::Pred));
     let (again, end) = (draft.label(), draft.label());

@@ -270,7 +270,7 @@ impl Operands<'_, '_> {
         Some(self.draft.read(class, ty))
     }
 
-    /// So many parts, all in registers of one class.
+    /// This many parts, all in registers of one class.
     fn vector(
         &mut self,
         count: Count,

@@ -1,5 +1,5 @@
 //! Asynchronous copies (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy"): `cp.async`, bulk
-//! and tensor copies, their reductions and groups, `st.async`.
+//! and TMA copies, their reductions and groups, `st.async`.
 
 use super::row::*;
 use super::{Count, Form, Kind, OperandSlot, Slot, Space, Ty};

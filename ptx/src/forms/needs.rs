@@ -56,7 +56,7 @@ impl Form {
 }
 
 impl Modifier {
-    /// The needs of the modifier, wherever it stands.
+    /// The needs of the modifier, wherever it is.
     pub fn needs(self) -> Needs {
         match self {
             Modifier::Word(word) => match word {

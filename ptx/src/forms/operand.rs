@@ -1,4 +1,4 @@
-//! What may stand in an operand's place.
+//! What may be in an operand's place.
 
 use super::check::{Filled, Names, Symbol};
 use super::{Count, Kind, Space, Ty};
@@ -11,7 +11,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Whether `operand` may stand in a place of this kind.
+    /// Whether `operand` may be in a place of this kind.
     pub(super) fn fits(&self, kind: Kind, operand: &Operand) -> bool {
         match (kind, operand) {
             (Kind::Def(ty) | Kind::UseReg(ty), Operand::Name(name)) => self.register(ty, name),

@@ -10,7 +10,7 @@ pub(super) struct Parser<'t> {
     /// The tokens, of which `Token::End` is the last and is never passed.
     tokens: Vec<Lexeme<'t>>,
     at: usize,
-    /// One allocation for each name, however often the name stands in the text.
+    /// One allocation for each name, however often the name is in the text.
     names: HashMap<&'t str, Name>,
     /// The strings of the `.debug_str` section, by their labels.
     strings: HashMap<&'t str, Name>,
@@ -48,7 +48,7 @@ impl<'t> Parser<'t> {
         self.at = (self.at + count).min(self.tokens.len() - 1);
     }
 
-    /// Whether no blank stands before the next token.
+    /// Whether no blank is before the next token.
     pub(super) fn is_glued(&self) -> bool {
         self.is_glued_at(0)
     }

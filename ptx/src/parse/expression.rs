@@ -26,7 +26,7 @@ impl Value {
     }
 }
 
-/// The operators of two operands with how tightly they bind. An operator stands before the shorter operators that it
+/// The operators of two operands with how tightly they bind. An operator is before the shorter operators that it
 /// starts with, as the first match is taken.
 const BINARY: &[(&str, u32)] = &[
     ("||", 1),

@@ -52,7 +52,7 @@ choices! {
 }
 
 choices! {
-    /// How a box lies in shared memory (`CUtensorMapSwizzle`): bits 4.. of each address are exclusive-ored with bits 7..,
+    /// How a box is laid out in shared memory (`CUtensorMapSwizzle`): bits 4.. of each address are exclusive-ored with bits 7..,
     /// and a row takes the whole width even where the box is narrower.
     ///
     /// The numbers are the tensor map's; a `wgmma` descriptor counts the other way (1 is 128 bytes, 3 is 32).

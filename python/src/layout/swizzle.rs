@@ -9,7 +9,7 @@ use super::{Layout, has_none, indices, mode_of, of_arguments};
 use crate::error::{Result, wrong_type};
 use crate::tuple::{coord, modes, number};
 
-/// `bits` bits from `base` on are joined by exclusive or with those that stand `shift` places further left.
+/// `bits` bits from `base` on are joined by exclusive or with those that are `shift` places further left.
 #[pyclass(frozen, module = "girih", eq, hash)]
 #[derive(PartialEq, Hash)]
 pub(crate) struct Swizzle(pub(crate) girih::layout::Swizzle);

@@ -10,7 +10,7 @@ use crate::op::{Gate, Op};
 use crate::space::SHARED_WINDOW;
 
 impl Decoder<'_> {
-    /// `mapa`, `getctarank`. The rank of a block stands in bits 24 to 27 of its shared addresses, generic ones
+    /// `mapa`, `getctarank`. The rank of a block is in bits 24 to 27 of its shared addresses, generic ones
     /// included.
     pub(super) fn cluster(
         &mut self,

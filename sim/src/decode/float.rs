@@ -102,7 +102,7 @@ struct Style {
     xorsign: bool,
     sat: bool,
     relu: bool,
-    /// `.oob`: the result is 0 if `a` or `b` is the NaN with which tensor copies fill elements that are out of bounds.
+    /// `.oob`: the result is 0 if `a` or `b` is the NaN with which TMA copies fill elements that are out of bounds.
     oob: bool,
 }
 

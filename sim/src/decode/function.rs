@@ -1,5 +1,5 @@
 //! Functions with stack frames: those that call themselves, directly or not, and those whose address is taken. Their
-//! code stands once, before the kernel's, so that lanes in a call, with smaller program counters, go on before the
+//! code is once, before the kernel's, so that lanes in a call, with smaller program counters, go on before the
 //! lanes that wait for them behind it.
 
 use girih_ptx::{self as ptx, Opcode, Operand, Statement};

@@ -92,7 +92,7 @@ struct Decoder<'a> {
     shared_addresses: HashMap<(File, u64), Reg>,
     /// The register of the carry flag, if an instruction uses the flag.
     carry: Option<Reg>,
-    /// Where each label stands in the code, by the number of the label.
+    /// Where each label is in the code, by the number of the label.
     labels: Vec<Option<u32>>,
     /// The names that a `.branchtargets` or `.calltargets` lists, by the number of the label before it.
     tables: HashMap<u32, &'a [ptx::Name]>,

@@ -1,4 +1,4 @@
-//! Bulk tensor copies, reductions and prefetches (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy").
+//! TMA copies, reductions and prefetches: `cp.async.bulk.tensor` and its kin (PTX ISA, "Data Movement and Conversion Instructions").
 
 use girih_ptx::{self as ptx, Operand, TensorElement, Type, Word};
 

@@ -61,7 +61,7 @@ struct Shape {
     a_signed: bool,
     b_signed: bool,
     saturate: bool,
-    /// Whether the lanes' results are added to `c`, and not put together in one register.
+    /// Whether the lanes' results are added to `c`, and not packed into one register.
     add: bool,
 }
 

@@ -73,12 +73,12 @@ impl Warp {
         self.check_within(cx, operand, (who, access, Space::Cluster, address), bytes)
     }
 
-    /// Checks that an mbarrier lies within the variable that its address is made from.
+    /// Checks that an mbarrier is within the variable that its address is made from.
     pub(super) fn check_mbarrier(&self, cx: &Context<'_>, operand: &Address, who: Who) -> Result<(), Error> {
         self.check_shared(cx, operand, (who, Access::Write), MBARRIER)
     }
 
-    /// Where bytes of a lane's local memory stand in the warp's.
+    /// Where bytes of a lane's local memory are in the warp's.
     #[inline]
     pub(super) fn local_at(
         &self,

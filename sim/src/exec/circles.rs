@@ -1,4 +1,4 @@
-//! Clusters that go round in circles: their state comes again and again, and memory that others see does not change. Such
+//! Clusters that are in an endless loop: their state comes again and again, and memory that others see does not change. Such
 //! a cluster waits for another one, whatever its loop does besides, such as barriers by which its warps share what one of
 //! them has looked at.
 
@@ -7,9 +7,9 @@ use std::hash::{Hash, Hasher};
 use super::cluster::Cluster;
 use super::warp::State;
 
-/// At least so many turns of all warps are between two looks at the state.
+/// At least this many turns of all warps are between two looks at the state.
 const TURNS: u32 = 32;
-/// For so many bytes of the state there is one more turn.
+/// For this many bytes of the state there is one more turn.
 const BYTES: usize = 4096;
 
 /// The states of a cluster at some of its turns (Brent's algorithm): a state is compared with an earlier one, and that

@@ -30,7 +30,7 @@ const CUTS: u64 = 2;
 pub(crate) struct Machine<'a> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) view: View,
-    /// The kernel's parameters as they lie in the parameter space.
+    /// The kernel's parameters as they are laid out in the parameter space.
     pub(crate) params: Vec<u8>,
     pub(crate) launch: &'a Launch,
     pub(crate) options: &'a Options,

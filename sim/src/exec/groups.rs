@@ -1,4 +1,4 @@
-//! Groups of a warp's lanes. The lanes of a group stand at the same instruction; a branch divides a group, and groups
+//! Groups of a warp's lanes. The lanes of a group are at the same instruction; a branch divides a group, and groups
 //! that meet at an instruction become one.
 
 use crate::error::Awaited;
@@ -52,7 +52,7 @@ pub(super) struct Meeting {
     pub(super) pc: u32,
 }
 
-/// Lanes of a warp that stand at the same instruction.
+/// Lanes of a warp that are at the same instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub(super) pc: u32,

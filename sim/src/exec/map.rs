@@ -1,5 +1,5 @@
 //! Tensor maps that a kernel writes itself: their fields, their copies, and the fences between the writes and the
-//! tensor copies that read the maps (PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy", "fence.proxy.tensormap").
+//! TMA copies that read the maps (PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy", "fence.proxy.tensormap").
 
 use girih_ptx::TENSOR_MAP_BYTES;
 
@@ -166,7 +166,7 @@ fn check_place(
 }
 
 impl Context<'_> {
-    /// Checks that a tensor copy, which reads the map at a global address, sees what the kernel has written there.
+    /// Checks that a TMA copy, which reads the map at a global address, sees what the kernel has written there.
     pub(super) fn check_map(&self, who: Who, address: u64) -> Result<(), Error> {
         let (Some(shadow), Some(global)) = (&self.shadow, &self.machine.global) else { return Ok(()) };
         match shadow.check_map(global, who, address) {

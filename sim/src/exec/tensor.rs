@@ -1,4 +1,4 @@
-//! Bulk tensor copies and reductions: reads the tensor map that an instruction names, and issues copies of the runs of
+//! Bulk TMA copies and reductions: reads the tensor map that an instruction names, and issues copies of the runs of
 //! which the box consists.
 
 use girih_ptx::{TENSOR_MAP_BYTES, TensorMap};
@@ -18,7 +18,7 @@ use super::map::MAP_ALIGN;
 use super::warp::Warp;
 
 impl Warp {
-    /// Executes a bulk tensor copy, reduction or prefetch, lane by lane.
+    /// Executes a TMA copy, reduction or prefetch, lane by lane.
     pub(super) fn tensor(
         &mut self,
         cx: &mut Context<'_>,

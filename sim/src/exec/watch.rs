@@ -145,7 +145,7 @@ impl Context<'_> {
         }
     }
 
-    /// Which bytes of the running block's shared memory lie in a range of the cluster's; empty if none does.
+    /// Which bytes of the running block's shared memory are in a range of the cluster's; empty if none does.
     pub(super) fn within(&self, at: usize, bytes: usize) -> Range<usize> {
         let (_, origin) = self.own_shared();
         let end = (at + bytes).clamp(origin, origin + self.machine.shared);

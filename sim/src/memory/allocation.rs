@@ -128,7 +128,7 @@ impl Allocation {
         self.bytes as usize
     }
 
-    /// The offset of `[address, address + bytes)`, if it lies inside.
+    /// The offset of `[address, address + bytes)`, if it is inside.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "an offset in the host's memory")]
     pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<usize> {

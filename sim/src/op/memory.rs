@@ -117,7 +117,7 @@ pub(crate) struct Bulk {
     pub(crate) reduce: Option<(u32, Update)>,
 }
 
-/// The direction of a bulk tensor copy.
+/// The direction of a TMA copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TensorKind {
     /// From global to shared memory; with `multicast`, to the shared memory of the blocks in that mask.

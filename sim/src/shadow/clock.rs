@@ -38,7 +38,7 @@ pub(super) struct Clock {
     absent: u32,
     /// The clock of the next access of the lanes that are not in `later`.
     now: u32,
-    /// Lanes that have handed on their accesses up to the clock `now`: their next access has the clock `now + 1`.
+    /// Lanes that have released their accesses up to the clock `now`: their next access has the clock `now + 1`.
     later: u32,
     views: Strands<View>,
     /// The clock of each lane's last `fence.proxy.async` of each window: the async proxy sees what the lane itself did
@@ -124,7 +124,7 @@ impl Clock {
         self.now
     }
 
-    /// What these lanes have done and know, joined into one view to be handed on.
+    /// What these lanes have done and know, joined into one view to be released.
     fn all(&mut self, lanes: u32) -> View {
         let warp = self.warp;
         let mut all = View::default();

@@ -22,7 +22,7 @@ pub(super) struct Exits {
 }
 
 impl Exits {
-    /// Forgets everything; there are so many warps.
+    /// Forgets everything; there are this many warps.
     pub(super) fn reset(&mut self, warps: usize) {
         (self.now, self.cluster) = (0, 0);
         for (list, count) in [

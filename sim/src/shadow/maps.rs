@@ -1,7 +1,7 @@
 //! Tensor maps in global memory that the kernel itself has written (PTX ISA, "fence.proxy.tensormap", "Proxy-preserved
 //! base causality order").
 //!
-//! Tensor copies read the maps through a proxy of its own. The proxy sees a write that is first released, by a fence of
+//! TMA copies read the maps through a proxy of its own. The proxy sees a write that is first released, by a fence of
 //! the thread that wrote or of a thread that is ordered after it, and then acquired, by a fence that names the map and
 //! comes before the copy. The scopes of both fences must include the thread that wrote and the thread that acquires.
 
@@ -95,7 +95,7 @@ impl Shadow {
         all.push(acquired);
     }
 
-    /// Checks that a thread's tensor copy sees the last writes to the map at this address; otherwise returns the fence
+    /// Checks that a thread's TMA copy sees the last writes to the map at this address; otherwise returns the fence
     /// that is missing, and one of the writes.
     pub(crate) fn check_map(&self, global: &Global, who: Who, address: u64) -> Result<(), (Lack, Mark)> {
         let writes = self.writes(global, address);

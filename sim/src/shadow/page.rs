@@ -217,7 +217,7 @@ impl Page {
     }
 
     /// Records the read of a cell. A read that comes `before` it is replaced. Where blocks are `apart`, so that their
-    /// accesses are never ordered, reads of two different clusters are enough, as whoever writes races with at least
+    /// accesses are never ordered, reads of two different clusters are enough, as a writer races with at least
     /// one of these; then the read is not recorded.
     pub(super) fn add_read(&mut self, cell: usize, mark: Mark, apart: bool, before: impl Fn(&Mark) -> bool) {
         let name = self.name(mark);

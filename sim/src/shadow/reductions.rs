@@ -9,7 +9,7 @@
 //!   promises that it is morally strong with an `atom`, it is taken not to be.
 //! - Reductions with elements of different sizes do not overlap completely, so they are not morally strong either.
 //!
-//! The end of a reduction is told by an mbarrier, and hands on nothing of what its thread has done (PTX ISA,
+//! An mbarrier signals the end of a reduction. It releases nothing that the thread of the reduction has done (PTX ISA,
 //! "Asynchronous Operations"). But what follows the end comes after everything that the reduction itself had to come
 //! after: after all earlier accesses to the same bytes.
 

@@ -13,7 +13,7 @@ pub(crate) fn name_of<T>() -> &'static str {
 }
 
 /// Space, type and layout, then the values (CuTe's `print_tensor`): mode 0 downwards, mode 1 to the right, and the
-/// other modes as one matrix after the other. A line of `-` stands before a matrix if the coordinate in mode 2 goes on
+/// other modes as one matrix after the other. A line of `-` is before a matrix if the coordinate in mode 2 goes on
 /// there, a line of `=` if that in a further mode does. A vector has one value to a line. A place at which a ragged
 /// tile has no value is a `.`; of a tensor whose size is not known only the first line is printed.
 ///

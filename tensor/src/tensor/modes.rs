@@ -72,7 +72,7 @@ impl<E: Engine> Tensor<E> {
         Ok(Tensor { engine: self.engine.advance(&steps)?, layout: self.layout })
     }
 
-    /// How many values, in the order of this tensor and of `other`, stand next to each other in both memories (CuTe's
+    /// How many values, in the order of this tensor and of `other`, are next to each other in both memories (CuTe's
     /// `max_common_vector`): the number that a copy between the tensors can move at a time, if both are aligned to that
     /// many values.
     ///
@@ -94,7 +94,7 @@ impl<E: Engine> Tensor<E> {
             .ok_or_else(|| Error::NotStatic { what: "max_common_vector", layout: self.layout.to_string() })
     }
 
-    /// The coordinates, in colexicographic order, whose values stand next to each other in both memories (CuTe's
+    /// The coordinates, in colexicographic order, whose values are next to each other in both memories (CuTe's
     /// `max_common_layout`).
     ///
     /// # Errors

@@ -282,7 +282,7 @@ pub(crate) fn expand(options: &Options, mut item: ItemFn) -> Result<TokenStream>
                 #path::compile(&Self::ir_with(__facts, #(#constant_names),*)?, __sm)
             }
 
-            /// What becomes of the kernel on an architecture, such as 90 for sm_90, for arguments of which these facts hold.
+            /// Explains how the kernel is lowered for an architecture, such as 90 for sm_90, and for arguments of which these facts hold.
             ///
             /// # Errors
             /// As `build`.

@@ -1,4 +1,4 @@
-//! Why a launch is refused.
+//! Errors of launches.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ documented! {
             array: String = "The array.", along: usize = "Axis of the array.", tiles: u64 = "Tiles along it.",
         }
         /// Stores of different blocks that were proved disjoint on a condition that does not hold here.
-        #[error("`{kernel}` keeps its blocks apart in `{array}` only where {condition}")]
+        #[error("blocks of `{kernel}` store to disjoint elements of `{array}` only if {condition}")]
         Condition { kernel: String = "The kernel.", array: String = "The array.", condition: String = "What must hold." }
         /// A product over elements that do not exist, where the load does not say what is there instead.
         #[error("`{kernel}` multiplies what its load of `{array}`{site} has beyond the end of the array, which is undetermined: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted")]

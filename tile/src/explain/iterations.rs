@@ -1,4 +1,4 @@
-//! How often loops run, by constants, extents and parameters.
+//! Iteration counts of loops, as functions of constants, extents and parameters.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What there is to say of an operation in its place.
+//! The notes of an operation in an explanation.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ pub(super) fn of(plan: &Plan, id: OpId, sizes: &Sizes, feeding: &BTreeSet<OpId>)
     notes
 }
 
-/// How a tensor copy stores a tile.
+/// How a TMA copy stores a tile.
 fn stored(tile: &SharedTile) -> String {
     let [along, others] = tile.extents;
     format!(

@@ -1,4 +1,4 @@
-//! What a block takes at least of its multiprocessor (SM): of the memory, of the tensor cores, and of the schedulers.
+//! The roofline of a block: cycles of memory, of the tensor cores, and of the issue slots.
 
 use std::collections::BTreeSet;
 

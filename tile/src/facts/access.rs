@@ -10,7 +10,7 @@ use crate::ir::{ArrayId, Kind, OpId, Order, RegionId, Rmw, Value};
 pub(super) struct Access {
     /// The operation.
     pub(super) op: OpId,
-    /// The region that it stands in.
+    /// The region that it is in.
     pub(super) region: RegionId,
     /// Where the user wrote it.
     pub(super) site: Option<Site>,

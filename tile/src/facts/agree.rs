@@ -1,5 +1,5 @@
-//! Accesses that may meet those of other blocks although the program gives them no order: stores of one value, and loads that decide about atomic
-//! operations alone. A kernel has them with [`Order::Relaxed`], so that they are defined wherever they meet.
+//! Benign races between blocks: stores of one value, and loads that only guard atomic operations. A kernel has them
+//! with [`Order::Relaxed`], so that they are defined wherever they meet.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! How it is known that accesses stay inside of their arrays.
+//! Proofs that accesses are in bounds.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Checks of a whole kernel: accesses of different blocks, steps of loops, and what is left for a launch.
+//! Checks of a whole kernel: accesses of different blocks, steps of loops, and the conditions that a launch checks.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a launch leaves out: elements of outputs that no store reaches.
+//! Coverage: elements of outputs that no store of a launch reaches.
 
 use super::access::accesses;
 use super::index::Index;

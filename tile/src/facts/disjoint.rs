@@ -1,4 +1,4 @@
-//! Do equal coordinates come from equal blocks? A proof over all grids and sizes.
+//! Proof that different blocks store to different coordinates, for all grids and sizes.
 //!
 //! A set of *determined* atoms grows until it has the block's number along each axis, or stops. What two blocks that access one element
 //! have in common are the coordinates of the element. An expression that both have in common determines the atoms of its terms

@@ -1,4 +1,4 @@
-//! The grid that a kernel's stores ask for.
+//! The grid that follows from a kernel's stores.
 
 use super::bounds::single_bid;
 use super::index::Index;
@@ -17,7 +17,7 @@ pub struct GridAxis {
 }
 
 /// The grid that has a block for each tile that is stored, where the index of a store is a permutation of block numbers; numbers that are
-/// the same in all blocks may stand beside them.
+/// the same in all blocks may be beside them.
 ///
 /// # Errors
 /// Why the stores do not say it.

@@ -336,7 +336,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The region that an operation stands in.
+    /// The region that an operation is in.
     pub(crate) fn region_of(&self, op: OpId) -> Option<RegionId> {
         let regions = std::iter::once(self.func.body()).chain(self.owner.keys().copied());
         regions.into_iter().find(|&region| self.func.region(region).ops.contains(&op))

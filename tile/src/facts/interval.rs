@@ -1,4 +1,4 @@
-//! The least and the greatest that values of a program are, for one grid and concrete arguments.
+//! Interval analysis of a program's values, for one grid and concrete arguments.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

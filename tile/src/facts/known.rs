@@ -1,4 +1,4 @@
-//! What is known of a kernel's parameters before it is built.
+//! Facts about a kernel's parameters.
 
 use girih_tensor::DType;
 

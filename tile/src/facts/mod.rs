@@ -1,4 +1,4 @@
-//! What is known of a kernel's arguments, and what follows from it for stores and bounds.
+//! Facts about a kernel's arguments, and proofs about its stores and bounds.
 //!
 //! ```text
 //! Func --Index: values as polynomials--> accesses --disjoint: a proof--> Report { verdicts, conditions of the launch, bounds }

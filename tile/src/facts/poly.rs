@@ -1,4 +1,4 @@
-//! Index expressions as polynomials in normal form over what varies between blocks.
+//! Index expressions as polynomials in normal form over the values that vary between blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Which facts of its arguments a program asks for. What it does not ask for makes no difference to its kernel.
+//! The facts that a program queries. Other facts do not change its kernel.
 
 use num_integer::gcd;
 

@@ -14,7 +14,7 @@ use crate::ir::{Kind, Value};
 struct World {
     grid: [i64; 3],
     bid: [i64; 3],
-    /// What sizes are: the one for each that is asked for by turns.
+    /// What sizes are: the one for each that is asked for in alternation.
     sizes: Vec<i64>,
     iterations: HashMap<Value, i64>,
 }

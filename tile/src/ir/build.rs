@@ -77,7 +77,7 @@ impl Build {
         self.func.deny_in_kernel_checks = true;
     }
 
-    /// The parameters, for whoever learns of facts or waivers while building.
+    /// The parameters, so that facts and waivers can be added while building.
     pub fn arrays_mut(&mut self) -> &mut [Array] {
         &mut self.func.arrays
     }
@@ -89,7 +89,7 @@ impl Build {
         all.swizzle = pin.swizzle.or(all.swizzle);
     }
 
-    /// The place that operations from now on are said to stand at.
+    /// The place that operations from now on are said to be at.
     pub fn at(&mut self, site: Option<Site>) {
         self.site = site;
     }
@@ -139,7 +139,7 @@ impl Build {
     }
 
     /// Appends an operation without regions and returns its results. Types are not inferred here: `results` are their types. A pure
-    /// operation that was pushed before in an open region is found again; scalars and factories stand as far out as their operands.
+    /// operation that was pushed before in an open region is found again; scalars and factories are as far out as their operands.
     pub fn push(&mut self, kind: Kind, operands: &[Value], results: &[Type]) -> Vec<Value> {
         let innermost = self.open.len() - 1;
         if !self.func.is_pure(&kind) {

@@ -1,4 +1,4 @@
-//! A tile program: values in static single assignment, operations, and the regions that they stand in.
+//! A tile program: values in static single assignment, operations, and the regions that they are in.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -300,7 +300,7 @@ impl Func {
         }
     }
 
-    /// The parts that an array is one of, from itself on: along which axis each lies, where it begins and where it ends.
+    /// The parts that an array is one of, from itself on: along which axis each is, where it begins and where it ends.
     pub fn slices(&self, mut array: ArrayId) -> impl Iterator<Item = (usize, [Value; 2])> {
         std::iter::from_fn(move || match self.arrays[array.index()] {
             Array::Slice { of, axis, start, stop } => {
@@ -356,7 +356,7 @@ impl Func {
         self.leaves_from(body, 0)
     }
 
-    /// The same of a region with so many loops between it and the body.
+    /// The same of a region with this many loops between it and the body.
     fn leaves_from(&self, region: RegionId, loops: u32) -> bool {
         self.region(region).ops.iter().any(|&id| {
             let op = self.op(id);

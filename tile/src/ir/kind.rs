@@ -125,7 +125,7 @@ pub struct View {
     pub check: bool,
     /// Expected latency, 1 to 10: how far ahead a load in a loop may be issued.
     pub latency: Option<u8>,
-    /// Whether tensor copies may be taken.
+    /// Whether TMA copies may be taken.
     pub tma: bool,
     /// Order of the access.
     pub order: Order,
@@ -251,7 +251,7 @@ pub enum Kind {
     /// The product of matrices, added to an accumulator: of tiles `[M, K]` and `[K, N]` to `[M, N]`, or with a batch axis of one extent before
     /// all of them. The result is of the accumulator's type.
     Mma,
-    /// How often each number of `0..n` stands in a tile of integers; result s32 of shape `[n]`. Other numbers are not counted.
+    /// How often each number of `0..n` is in a tile of integers; result s32 of shape `[n]`. Other numbers are not counted.
     Histogram,
     /// A tile of an array. Operands: an integer scalar for each axis, which counts tiles.
     Load(View),
@@ -296,7 +296,7 @@ impl Kind {
         Kind::Each { op, rounding, ftz: false, nan: Nan::Ignored, overflow: Overflow::Wraps }
     }
 
-    /// How many operands of a loop stand before what it carries.
+    /// How many operands of a loop are before what it carries.
     pub(crate) fn bounds(&self) -> Option<usize> {
         match self {
             Kind::For => Some(3),

@@ -26,7 +26,7 @@ impl Dims {
         Some(dims)
     }
 
-    /// A shape of so many extents of 1, at most [`MAX_RANK`].
+    /// A shape of this many extents of 1, at most [`MAX_RANK`].
     pub fn ones(rank: usize) -> Dims {
         Dims::new(&[1; MAX_RANK][..rank]).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What kernels are written with, and what becomes of Rust's control flow around it.
+//! The handles that kernels are written with, and staging of Rust's control flow.
 
 /// Gives a macro the numbers of parts of tuples, with a name and the place of each part.
 macro_rules! for_tuples {

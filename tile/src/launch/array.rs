@@ -182,7 +182,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         DeviceArray::new(buffer, 0, extents, strides)
     }
 
-    /// The bytes of so many elements.
+    /// The bytes of this many elements.
     pub(super) fn bytes_of(&self, elements: usize) -> usize {
         elements.div_ceil(T::PER_STORED) * size_of::<T::Stored>()
     }
@@ -228,7 +228,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         T::DTYPE
     }
 
-    /// The buffer that the elements lie in.
+    /// The buffer that the elements are in.
     pub fn buffer(&self) -> &Buffer<T::Stored> {
         &self.buffer
     }

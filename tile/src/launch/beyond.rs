@@ -1,4 +1,4 @@
-//! What products read beyond the end of an array.
+//! Checks for MMAs that read undetermined padding.
 
 use crate::error::Site;
 use crate::facts::{Concrete, Index, Intervals};

@@ -1,4 +1,4 @@
-//! What a launch is checked for.
+//! The checks of a launch.
 
 use girih_device::Device;
 

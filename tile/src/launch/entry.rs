@@ -1,4 +1,4 @@
-//! What a launch comes to once it has been checked: a prepared launch of the device, whose addresses and scalars are open.
+//! A checked launch: a prepared launch of the device, without addresses and scalars.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -138,7 +138,7 @@ impl Entry {
     }
 }
 
-/// The configuration of a launch. Blocks stand in clusters as large as the hint and the grid allow.
+/// The configuration of a launch. Blocks are in clusters as large as the hint and the grid allow.
 fn config(ready: &Ready, compiled: &Compiled, device: &Device, grid: [u32; 3]) -> LaunchConfig {
     let config = LaunchConfig::new(grid, [compiled.kernel.threads(), 1, 1])
         .with_dynamic_shared(compiled.kernel.shared_bytes());

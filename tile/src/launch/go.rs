@@ -1,4 +1,4 @@
-//! From a request to a launch.
+//! Building, checking and running a launch.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Launches that have been checked and prepared, by what their checks depend on.
+//! The cache of checked launches, keyed by the facts on which their checks depend.
 
 use std::any::TypeId;
 use std::hash::{Hash, Hasher};

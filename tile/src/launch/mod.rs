@@ -1,6 +1,6 @@
 //! Launches of tile kernels on devices.
 //!
-//! A [`Launch`] is safe: bounds are proved or checked, stores of different blocks are proved disjoint or stand under a waiver, and arrays
+//! A [`Launch`] is safe: bounds are proved or checked, stores of different blocks are proved disjoint or are under a waiver, and arrays
 //! that a kernel writes overlap neither themselves nor other arguments.
 //!
 //! ```text
@@ -8,9 +8,9 @@
 //!    \-- none: Program (cache.rs) --Uses: facts--> Ready --checks (check.rs)--> template (entry.rs) ---+--> run
 //! ```
 //!
-//! What a launch is checked for depends on the program, extents, strides, alignment and grid, on the values of scalars, and on addresses.
-//! A launch that is equal to an earlier one in the first of these takes over their outcome, and with it the prepared launch of the device:
-//! compared anew are scalars, if a proof rests on them, and addresses.
+//! The checks of a launch depend on the program, extents, strides, alignment and grid, on the values of scalars, and on addresses.
+//! A launch with the program, extents, strides, alignment and grid of an earlier one reuses the result of its checks, and its prepared launch.
+//! Only addresses are checked again, and scalars if a proof depends on them.
 
 mod any;
 mod array;

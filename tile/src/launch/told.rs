@@ -1,4 +1,4 @@
-//! What the simulator finds in a kernel, in the words of the user's program.
+//! Findings of the simulator, with the lines and the operations of the tile program.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What tells launches apart, as numbers.
+//! The key of a launch, as numbers.
 
 use std::fmt::{self, Debug, Write as _};
 use std::hash::{Hash, Hasher};

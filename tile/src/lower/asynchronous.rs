@@ -14,7 +14,7 @@ use crate::fit;
 use crate::ir::{Indexed, Value};
 use crate::place::wgmma::SharedTile;
 
-/// How a tile lies in shared memory.
+/// How a tile is laid out in shared memory.
 pub(super) enum Target<'t> {
     /// At strides.
     Rows(Piece<'t>),
@@ -23,7 +23,7 @@ pub(super) enum Target<'t> {
 }
 
 impl Lowering<'_> {
-    /// Copies a tile to shared memory by `cp.async` of up to `most` elements along an axis, if they lie as that asks for. Outside of the
+    /// Copies a tile to shared memory by `cp.async` of up to `most` elements along an axis, if they are laid out as that asks for. Outside of the
     /// array there are zeros.
     pub(super) fn copy_async(
         &mut self,

@@ -1,4 +1,4 @@
-//! Two elements become one: the combinations of reductions and scans on tuples of registers.
+//! Combination of two elements in reductions and scans, on tuples of registers.
 
 use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Type, Word};
@@ -114,7 +114,7 @@ impl Rule {
 }
 
 impl Lowering<'_> {
-    /// The rule of a reduction or scan, and that of a thread's own elements, of which the left one stands before the right one along the axis.
+    /// The rule of a reduction or scan, and that of a thread's own elements, of which the left one is before the right one along the axis.
     pub(super) fn rules(&self, op: &Op, axis: usize, combine: Combine, identity: &[u64]) -> [Rule; 2] {
         let func = &self.plan.func;
         let dtypes: Vec<DType> = op.operands.iter().map(|&value| func.ty(value).dtype).collect();

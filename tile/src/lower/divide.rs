@@ -128,7 +128,7 @@ impl Words<'_> {
     }
 
     /// Whether bits, as an unsigned number, are neither of these two nor between them. As such numbers the bits of positive floats are ordered,
-    /// and those of negative ones lie above.
+    /// and those of negative ones are above.
     fn outside(&mut self, bits: &Reg, least: i64, most: i64) -> Reg {
         let inputs = vec![Operand::from(bits), Operand::Int(-least)];
         let above = self.make(Type::U32, Opcode::Add, m![Type::U32], inputs);

@@ -35,7 +35,7 @@ pub(super) fn wide(dtype: DType) -> DType {
     }
 }
 
-/// Where NaN stands in an order.
+/// Where NaN is in an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NanAt {
     /// Before everything.

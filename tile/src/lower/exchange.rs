@@ -1,4 +1,4 @@
-//! Elements from the threads that have them to the threads that need them.
+//! Exchanges of elements between threads.
 
 use girih_codegen::Reg;
 use girih_codegen::plan::{Dist, Line};

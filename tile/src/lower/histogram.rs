@@ -1,4 +1,4 @@
-//! Histograms: counters in shared memory, several for each number. Lanes that count the same number, or numbers whose counters lie in one
+//! Histograms: counters in shared memory, several for each number. Lanes that count the same number, or numbers whose counters are in one
 //! bank, count in different ones.
 //!
 //! Where a loop does nothing with histograms but add them up, the counters stay in shared memory until the loop has ended.
@@ -145,7 +145,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Counters of a loop for so many numbers, in each iteration of which so many elements are counted.
+    /// Counters of a loop for this many numbers, in each iteration of which this many elements are counted.
     pub(super) fn counters(&mut self, bins: i64, elements: i64) -> Result<Counters> {
         let copies = copies(bins, ITERATIONS * elements);
         let base = self.b.alloc_shared(Counters::bytes(bins, copies), 16)?;
@@ -223,7 +223,7 @@ impl Lowering<'_> {
         Ok(regs)
     }
 
-    /// The sum of the counters of a number, where `cond` holds. Lanes begin with different ones, which lie in different banks.
+    /// The sum of the counters of a number, where `cond` holds. Lanes begin with different ones, which are in different banks.
     pub(super) fn total(&mut self, counters: &Counters, bin: &Expr, cond: &Cond) -> Result<Reg> {
         let size = DType::S32.bytes();
         let first = &counters.base + &(bin * (counters.copies * size));

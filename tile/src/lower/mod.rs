@@ -1,4 +1,4 @@
-//! From a placed function to PTX, one family of operations a file.
+//! Lowering of a placed function to PTX, one family of operations a file.
 //!
 //! A value is held in registers of each thread, in the order of its distribution's values:
 //!
@@ -13,9 +13,9 @@
 //! | f64 | `.f64` |
 //! | e4m3, e5m2 | `.u32`, the byte |
 //!
-//! Registers that hold a value are not written again, except by the loop or the condition that they are a result of; one register may
-//! stand for several elements. All threads of a block take the same way through loops and conditions, since these are decided by
-//! scalars, so that barriers may stand anywhere but in the region of a combination, whose scalars are elements.
+//! Registers of a value are written once, except for results of a loop or a condition. One register may
+//! hold several equal elements. All threads of a block take the same branches, since conditions are
+//! scalars. So barriers are allowed anywhere except in the region of a combination, whose scalars are elements.
 //!
 //! # Examples
 //! ```
@@ -351,7 +351,7 @@ impl Lowering<'_> {
         self.b.var(reg, lower, upper, 1)
     }
 
-    /// A register of a dtype with the value of an index expression, which lies in the dtype's range.
+    /// A register of a dtype with the value of an index expression, which is in the dtype's range.
     pub(crate) fn materialise(&mut self, expr: &Expr, dtype: DType) -> Result<Reg> {
         let width = if dtype.bits() == 64 { Width::W64 } else { Width::W32 };
         Ok(self.b.value(expr, width)?)

@@ -105,9 +105,9 @@ impl Order {
     }
 
     /// The order, if it decides between any two of the elements, so that they may be combined in any order: an element is its keys, or is
-    /// told from others by an operand that rises along the axis. If that operand is no key, equal elements go by their place along the axis,
+    /// told from others by an operand that rises along the axis. If that operand is no key, equal elements are ordered by their place along the axis,
     /// and the operand becomes the last key.
-    /// In a scan that is `reverse`d the left element stands behind the right one.
+    /// In a scan that is `reverse`d the left element is after the right one.
     pub(super) fn decides(
         mut self,
         operands: usize,
@@ -127,7 +127,7 @@ impl Order {
         Some(self)
     }
 
-    /// The order of elements of which the left one stands before the right one along the axis, as the operand `rising` says.
+    /// The order of elements of which the left one is before the right one along the axis, as the operand `rising` says.
     pub(super) fn in_a_row(&self, rising: usize) -> Order {
         let Some(at) = self.keys.iter().position(|key| key.operand == rising) else { return self.clone() };
         let keys = self.keys[..at].to_vec();

@@ -42,12 +42,12 @@ pub struct Boxes {
     pub axes: Vec<usize>,
     /// The extents of a box, by the map's dimensions.
     pub extents: Vec<u32>,
-    /// How a box lies in shared memory.
+    /// How a box is laid out in shared memory.
     pub swizzle: GmmaSwizzle,
 }
 
 impl Boxes {
-    /// Those of the tensor copy of a tile.
+    /// Those of the TMA copy of a tile.
     pub(crate) fn of(tile: &SharedTile, copy: &TmaCopy) -> Boxes {
         let (axes, extents) = copy.boxes().unzip();
         Boxes { dtype: tile.dtype, axes, extents, swizzle: tile.swizzle }

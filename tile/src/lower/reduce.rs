@@ -1,4 +1,4 @@
-//! Reductions: over a thread's registers, then over lanes by butterflies, then over warps through shared memory.
+//! Reductions: over a thread's registers, then over lanes by xor shuffles, then over warps through shared memory.
 
 use girih_codegen::plan::{Digit, Dist};
 use girih_codegen::{Cond, Expr, Reg};
@@ -15,7 +15,7 @@ use crate::place::access::WIDEST;
 pub(super) const LANE_BITS: usize = 5;
 /// The most bytes of shared memory that tuples go through at once, if one of each thread fits.
 const BATCH: i64 = 64 << 10;
-/// From this number of bits on, lanes share what is to be read of other warps, and combine it by butterflies.
+/// From this number of bits on, lanes share what is to be read of other warps, and combine it by xor shuffles.
 const SHARED_READING: usize = 4;
 
 impl Lowering<'_> {

@@ -1,5 +1,5 @@
 //! Running combinations. The digits of the coordinate along the axis are taken from the least significant one: at each, neighbouring blocks
-//! become one, and each block but the first learns what stands before it. What holds for a whole block is added to its elements once, at
+//! become one, and each block but the first learns what is before it. What holds for a whole block is added to its elements once, at
 //! the end.
 
 use girih_codegen::plan::Digit;
@@ -18,9 +18,9 @@ struct Block {
     value: usize,
     /// All its elements combined.
     total: Tuple,
-    /// What stands before it in the blocks that it is part of.
+    /// What is before it in the blocks that it is part of.
     before: Option<Tuple>,
-    /// Of a single element: what stands before it, and it. The element alone where the scan is exclusive.
+    /// Of a single element: what is before it, and it. The element alone where the scan is exclusive.
     through: Option<Tuple>,
     /// The blocks that it consists of.
     parts: Vec<Block>,
@@ -212,7 +212,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// More stands before a block.
+    /// More is before a block.
     fn prepend(&mut self, how: &How, block: &mut Block, more: &[Reg]) -> Result {
         block.before = Some(match block.before.take() {
             None => more.to_vec(),
@@ -227,7 +227,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Gives the elements of a block what stands before it.
+    /// Gives the elements of a block what is before it.
     fn spread_out(
         &mut self,
         how: &How,

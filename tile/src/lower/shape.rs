@@ -1,5 +1,5 @@
-//! Elements that change places: reshapes, parts, concatenation, order, bytes. Where each thread has what it needs, registers get new
-//! names; else elements go through shared memory.
+//! Rearrangements: reshapes, parts, concatenation, order, bytes. Where each thread has what it needs, registers get
+//! new names; else elements go through shared memory.
 
 use girih_codegen::plan::{Dist, Line};
 use girih_codegen::{Cond, Expr, Reg};

@@ -1,6 +1,6 @@
 //! Shared memory for exchanges between the threads of a block: one arena as large as its largest use.
 //!
-//! A barrier stands between one use and the next, and is written only when there is a next one.
+//! A barrier is between one use and the next, and is written only when there is a next one.
 
 use girih_codegen::Expr;
 

@@ -1,4 +1,4 @@
-//! Gathers of elements that lie in a row: where the index along an array's axis of stride 1 is a number and 0, 1, 2, ..., and the other
+//! Gathers of elements that are in a row: where the index along an array's axis of stride 1 is a number and 0, 1, 2, ..., and the other
 //! indices are the same for all of them, they are loaded in vectors.
 
 use girih_codegen::{Cond, Expr};
@@ -18,7 +18,7 @@ use crate::place::access::{WIDEST, counting};
 pub(super) struct Spans {
     /// Numbers of values, each run neighbours in the array.
     pub(super) runs: Vec<Vec<usize>>,
-    /// The array's axis along which they lie, and the tile's.
+    /// The array's axis along which they are, and the tile's.
     pub(super) axis: usize,
     along: usize,
     /// The coordinate of the tile's first element along the axis.

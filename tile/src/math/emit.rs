@@ -24,7 +24,7 @@ pub(crate) struct X<'e, 'b> {
     pub(super) e: &'e Emit<'b>,
 }
 
-/// What stands beside a tile as an operand: another one, or a number, which becomes a constant of the tile's dtype.
+/// What is beside a tile as an operand: another one, or a number, which becomes a constant of the tile's dtype.
 pub(crate) trait Beside<'e, 'b> {
     fn beside(self, x: X<'e, 'b>) -> X<'e, 'b>;
 }

@@ -1,4 +1,4 @@
-//! Exponentials and what is made of them.
+//! Exponentials and functions that are computed from them.
 
 use super::emit::X;
 use crate::ir::Rounding;

@@ -192,7 +192,7 @@ impl<'e, 'b> X<'e, 'b> {
         quotient.has(2).select(-y, y)
     }
 
-    /// Sine, or cosine as the sine a quarter of a turn ahead, of a magnitude.
+    /// Sine, or cosine as the sine shifted by a quarter of a period, of a magnitude.
     fn wave(self, ahead: i128) -> Self {
         let (r, quotient) = self.reduce();
         let quotient = if ahead == 0 { quotient } else { quotient + ahead };

@@ -60,7 +60,7 @@ impl Build {
         Ok(self.push1(Kind::Pack, &[value], Type { dtype: DType::U8, dims }))
     }
 
-    /// The elements, a tile of rank 1, whose bytes stand in a u8 tile, row-major and little-endian.
+    /// The elements, a tile of rank 1, whose bytes are in a u8 tile, row-major and little-endian.
     ///
     /// # Errors
     /// [`Code::BitcastBool`]; [`Code::BitcastWidth`] for bytes that are no u8 or no whole number of elements.

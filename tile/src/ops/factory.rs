@@ -1,4 +1,4 @@
-//! Tiles out of nothing: constants, counting, lists of numbers.
+//! Creating tiles: constants, counting, lists of numbers.
 //!
 //! # Examples
 //! ```

@@ -38,7 +38,7 @@ pub struct Tiles {
     pub check: bool,
     /// Expected latency, 1 to 10.
     pub latency: Option<i64>,
-    /// Whether tensor copies may be taken.
+    /// Whether TMA copies may be taken.
     pub tma: bool,
     /// Order of the access.
     pub order: Order,
@@ -47,7 +47,7 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// Tiles that lie one beside the other, with no options set.
+    /// Tiles that are one beside the other, with no options set.
     pub const fn new(array: ArrayId, tile: Dims) -> Tiles {
         Tiles {
             array,

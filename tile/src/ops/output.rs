@@ -1,4 +1,4 @@
-//! What a kernel tells its user: printing, assertions.
+//! Diagnostics of kernels: printing and assertions.
 
 use girih_tensor::DType;
 

@@ -36,7 +36,7 @@ named! {
 /// How a scan is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Scan {
-    /// From the end; results stand where their elements do.
+    /// From the end; results are where their elements are.
     pub reverse: bool,
     /// Without the element itself: the first result is what changes nothing.
     pub exclusive: bool,

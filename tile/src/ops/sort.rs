@@ -1,4 +1,4 @@
-//! Order of elements, and how often numbers stand in a tile.
+//! Order of elements, and how often numbers are in a tile.
 
 use girih_tensor::DType;
 
@@ -83,7 +83,7 @@ impl Build {
         self.push1(Kind::Extract(start), &[value], Type { dims, ..ty })
     }
 
-    /// How often each number of `0..bins` stands in a tile of integers, an s32 tile of rank 1. Other numbers are not counted.
+    /// How often each number of `0..bins` is in a tile of integers, an s32 tile of rank 1. Other numbers are not counted.
     ///
     /// # Errors
     /// [`Code::FloatInputUnsupported`], [`Code::BoolArithmetic`], [`Code::Shape`] for no bins.

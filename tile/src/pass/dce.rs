@@ -1,4 +1,4 @@
-//! Operations without a use go.
+//! Dead code elimination.
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,7 +43,7 @@ struct Live<'a> {
     func: &'a Func,
     /// The operation of a region.
     owner: HashMap<RegionId, OpId>,
-    /// The operation that an operation stands in.
+    /// The operation that an operation is in.
     around: HashMap<OpId, OpId>,
     /// The ends that pass values on to a loop's results or arguments.
     loops: HashMap<OpId, Vec<&'a End>>,

@@ -1,4 +1,4 @@
-//! Functions that have no instruction become arithmetic.
+//! Expansion of functions without an instruction into arithmetic.
 
 use super::rebuild::{Copy, Pass, rebuild};
 use crate::ir::{Func, Op, Value};

@@ -1,4 +1,4 @@
-//! Operations that change nothing, or whose result is known, go.
+//! Folding of constants and of operations that change nothing.
 
 use girih_tensor::DType;
 

@@ -1,8 +1,8 @@
-//! Iterations whose masks are true throughout compute functions of products without them.
+//! Branches around masks: an iteration whose mask is true throughout does not apply it.
 //!
-//! A loop that masks an accumulator by a comparison of positions, as causal attention does, needs the mask if a tile crosses the boundary, and
-//! not otherwise. Positions are numbers along axes plus scalars, so that two scalars bound them: if the bounds say that the comparison holds for all
-//! elements, the accumulator stays as it is.
+//! Causal attention masks an accumulator by a comparison of positions. Only tiles that cross the boundary need the mask.
+//! Positions are `arange` plus scalars, so two scalars bound them. If the bounds show that the comparison is true for all
+//! elements, the mask is skipped.
 //!
 //! ```text
 //! s = a b                            s = a b
@@ -10,9 +10,9 @@
 //! p = g(select(mask, t, x))          else:                          p = g(select(mask, f(s), x))
 //! ```
 //!
-//! Both branches have all functions of the product that need no other product, so that the assembler can order them as one. In `f'`
-//! [approximate](super::approximate) quotients by a scalar c are products with its reciprocal, if that is a normal number. Iterations that mask everything are the
-//! program's to leave out: a probability of zero times an infinity is no zero, so that such an iteration changes results.
+//! Both branches contain all functions of the MMA that need no other MMA, so that the assembler can schedule them together. In `f'`,
+//! [approximate](super::approximate) quotients by a scalar c are products with its reciprocal, if that is a normal number. The pass does not skip
+//! iterations that mask everything: a probability of zero times an infinity is NaN, so skipping them would change results.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

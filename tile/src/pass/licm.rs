@@ -1,4 +1,4 @@
-//! What is the same in each iteration of a loop is computed before it.
+//! Loop-invariant code motion.
 
 use super::rebuild::{Copy, Pass, rebuild, types};
 use crate::ir::{Func, Kind, Op, Type, Value};

@@ -1,6 +1,6 @@
-//! Passes: each makes another function of the same meaning.
+//! Passes: each rewrites a function without changing its meaning.
 //!
-//! A pass rebuilds a function through [`Build`](crate::ir::Build), so that equal operations become one and scalars stand as far out as
+//! A pass rebuilds a function through [`Build`](crate::ir::Build), so that equal operations become one and scalars are as far out as
 //! their operands, whatever the pass does.
 //!
 //! # Examples

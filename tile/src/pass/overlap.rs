@@ -1,6 +1,7 @@
-//! Products of an iteration that are issued before what the iteration before is to add to its sums, so that tensor cores work while threads do.
+//! Software pipelining: an iteration issues its first MMA before the second MMA of the previous iteration, so that
+//! tensor cores and threads overlap.
 //!
-//! The body of the loop is a product of what it loads, functions of that product, and a product of these that it adds to what it carries:
+//! The body of the loop has an MMA of loaded tiles, functions of its result, and an MMA of these that adds to the loop-carried accumulator:
 //!
 //! ```text
 //! for n {                              if any {
@@ -14,9 +15,9 @@
 //!                                      }
 //! ```
 //!
-//! A loop whose product multiplies functions of what it loads is written in the same way, without a first product: `p = f(w[n])`.
+//! A loop whose MMA multiplies functions of loaded tiles is pipelined in the same way, without a first MMA: `p = f(w[n])`.
 //!
-//! Every product has the operands that it had, in the same order, so that results are the same to the last bit.
+//! Every MMA keeps its operands and their order, so results are bitwise equal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -60,7 +61,7 @@ struct Iteration {
     late: Vec<Late>,
     /// What these multiply that the iteration before has computed.
     multiplied: Vec<Value>,
-    /// Functions of the first products, then those that need the sums of the others, then what the others of the next iteration multiply.
+    /// Functions of the first products, then those that need the accumulators of the others, then what the others of the next iteration multiply.
     rest: [Vec<OpId>; 3],
 }
 
@@ -319,7 +320,7 @@ impl Rewrite {
         state.into_iter().map(|value| copy.value(value)).collect()
     }
 
-    /// What the loop carried before, of its new state and the sums of the late products.
+    /// What the loop carried before, of its new state and the accumulators of the late products.
     fn carried(&self, state: &[Value], sums: &[Value]) -> Vec<Value> {
         let mut carried = state[..state.len() - self.iteration.multiplied.len()].to_vec();
         self.iteration.late.iter().zip(sums).for_each(|(late, &sum)| carried[late.at] = sum);

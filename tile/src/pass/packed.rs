@@ -1,4 +1,4 @@
-//! Elements smaller than a byte become bytes, and the floats that no instruction converts integers.
+//! Packing: elements smaller than a byte become bytes, and floats without a conversion instruction become integers.
 //!
 //! An array of 4-bit elements becomes one of the bytes that hold them, half as many along its last axis. A tile is loaded in bytes and
 //! unpacked, and packed before it is stored. In registers an element has a byte of its own: the number of an integer, the bits of an e2m1.

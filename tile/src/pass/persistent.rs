@@ -7,8 +7,8 @@
 //! }
 //! ```
 //!
-//! The blocks of a group of rows come together, column by column, so that those that run at a time read few rows and few columns of the
-//! operands of a product, which the L2 cache holds then (Triton tutorial 03, "L2 Cache Optimizations").
+//! Blocks are ordered in groups of rows, column by column. Blocks that run at the same time then read few rows and few columns of the
+//! operands, which stay in the L2 cache (Triton tutorial 03, "L2 Cache Optimizations").
 
 use std::collections::{HashMap, HashSet};
 

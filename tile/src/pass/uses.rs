@@ -1,4 +1,4 @@
-//! What operations read, and who reads values.
+//! Uses: the operands of operations, and the readers of values.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -33,7 +33,7 @@ pub(crate) const LANES: usize = 5;
 pub struct Vectors {
     /// Elements of an access; a power of two.
     pub vector: i64,
-    /// Numbers of values: each `vector` of them lie in a row, the first at a multiple of `vector`.
+    /// Numbers of values: each `vector` of them are in a row, the first at a multiple of `vector`.
     pub values: Vec<usize>,
 }
 
@@ -84,7 +84,7 @@ pub fn run(dist: &Dist, mode: usize) -> i64 {
 /// How wide accesses to an array's tile can be, and why not wider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Width {
-    /// The axis along which elements lie in a row, if one is known.
+    /// The axis along which elements are in a row, if one is known.
     pub contiguous: Option<usize>,
     /// Elements of an access: a power of two.
     pub most: i64,
@@ -212,7 +212,7 @@ fn stretched(func: &Func, value: Value, along: usize) -> bool {
     }
 }
 
-/// How many elements a thread gathers at once: the axis of the tile along which they lie in a row, and the most of them. 1 where an index
+/// How many elements a thread gathers at once: the axis of the tile along which they are in a row, and the most of them. 1 where an index
 /// does not count, or another one differs along the axis.
 pub(crate) fn gathered(func: &Func, at: &Indexed, indices: &[Value]) -> (usize, i64) {
     let (_, param) = func.param_of(at.array);
@@ -304,8 +304,8 @@ pub fn fastest(mode: usize, rank: usize) -> Vec<usize> {
     order
 }
 
-/// The sectors of global memory that an access of a warp touches, where `vector` elements of `bytes` each lie in a row along the mode
-/// `contiguous`, and rows lie apart.
+/// The sectors of global memory that an access of a warp touches, where `vector` elements of `bytes` each are in a row along the mode
+/// `contiguous`, and rows are apart.
 pub fn sectors(dist: &Dist, contiguous: Option<usize>, vector: i64, bytes: i64) -> i64 {
     pieces(dist, contiguous, vector, bytes, SECTOR)
 }

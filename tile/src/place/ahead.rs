@@ -1,12 +1,12 @@
 //! Multistage prefetch by the threads that multiply: loads of a product's operands, issued iterations before their tiles are needed.
 //!
-//! Such a tile has a slot of shared memory for each stage. An iteration waits for its own slot, lets the threads meet once, and
-//! issues the loads of the last stage into the slot that the iteration before has read: by `cp.async`, or, where that cannot copy what
-//! the tile is to be, into registers, from which the iteration stores it at its end. This takes scalars of a later iteration, which are
-//! computed twice; they may not depend on what the loop carries.
+//! Such a tile has a slot of shared memory for each stage. An iteration waits for its slot, executes one barrier, and
+//! issues the loads of the last stage into the slot that the previous iteration has read. The loads use `cp.async`. If `cp.async` cannot produce
+//! the tile, they load into registers, and the end of the iteration stores these to the slot. The indices of a later iteration are
+//! computed twice, so they must not depend on loop-carried values.
 //!
-//! A product reads its operand in the slot. An operand that is computed from a tile (a cast, a scale, an unpacked integer) is prefetched
-//! as the array has it: the threads read the tile from its slot into registers, in the distribution that the computation wants.
+//! An MMA reads its operand from the slot. If an operand is computed from a tile (a cast, a scale, an unpacked integer), the tile is prefetched
+//! in the array's dtype, and the threads read it from its slot into registers, in the distribution of the computation.
 //!
 //! # Examples
 //! ```
@@ -58,7 +58,7 @@ const ALIGN: i64 = 128;
 /// A tile that is loaded iterations ahead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Early {
-    /// The axis along which elements lie in a row.
+    /// The axis along which elements are in a row.
     pub fast: usize,
     /// Elements of a copy at the most.
     pub vector: i64,
@@ -66,13 +66,13 @@ pub struct Early {
     pub copied: Result<(), String>,
     /// Which thread copies what.
     pub dist: Dist,
-    /// Where elements lie by axis, in elements.
+    /// Where elements are by axis, in elements.
     pub strides: Vec<i64>,
     /// The extents that products read: beyond the tile's there are zeros.
     pub covered: Vec<i64>,
     /// Where it begins in a slot.
     pub start: i64,
-    /// How it lies for products by `wgmma`, where it is for these.
+    /// How it is laid out for products by `wgmma`, where it is for these.
     pub tile: Option<SharedTile>,
     /// Whether threads read it into registers, to compute an operand from it; else products read it in its slot.
     pub computed: bool,
@@ -102,7 +102,7 @@ pub struct Ahead {
     pub loads: BTreeMap<OpId, Early>,
     /// Operations that give such a tile other axes.
     pub views: BTreeSet<OpId>,
-    /// Why other loads of products in loops are where they stand.
+    /// Why other loads of products in loops are where they are.
     pub late: BTreeMap<OpId, String>,
 }
 
@@ -248,7 +248,7 @@ impl Ahead {
         }
     }
 
-    /// Whether an operation's result lies in shared memory.
+    /// Whether an operation's result is in shared memory.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
         self.loads.get(&id).is_some_and(|early| !early.computed) || self.views.contains(&id)
     }
@@ -310,7 +310,7 @@ fn wanted(func: &Func, sm: u32, around: &Op, loads: &[OpId]) -> i64 {
     asked.unwrap_or(ITERATIONS).min(iterations(func, around).unwrap_or(i64::MAX))
 }
 
-/// The axis along which a tile lies in rows for products other than by `wgmma`.
+/// The axis along which a tile is in rows for products other than by `wgmma`.
 fn row(func: &Func, load: OpId, readers: &[Reader]) -> Result<usize, String> {
     let op = func.op(load);
     let Kind::Load(view) = &op.kind else { return Err("it is no load".into()) };
@@ -326,7 +326,7 @@ fn row(func: &Func, load: OpId, readers: &[Reader]) -> Result<usize, String> {
 }
 
 impl Early {
-    /// How a load gets a tile whose rows lie along an axis to shared memory.
+    /// How a load gets a tile whose rows are along an axis to shared memory.
     fn new(
         func: &Func,
         threads: u32,

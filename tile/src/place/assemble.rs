@@ -1,7 +1,7 @@
 //! From work distributions to a plan: conversions where an operand has another distribution than the operation asks for.
 //!
-//! A conversion stands right after what defines its operand, once for each distribution, hence outside of loops where it can. Values that
-//! cost little are made again instead: constants, numbers along an axis, and what is computed of them and of scalars.
+//! A conversion is right after what defines its operand, once for each distribution, hence outside of loops where it can. Values that
+//! cost little are rematerialised instead: constants, numbers along an axis, and what is computed of them and of scalars.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::wgmma::Products;
 use crate::fit;
 use crate::ir::{Def, End, Func, Kind, Op, OpId, RegionId, Value, ValueData};
 
-/// How many operations deep a value is made again rather than converted.
+/// How many operations deep a value is rematerialised rather than converted.
 pub(crate) const DEEP: u32 = 6;
 
 struct Assembly<'a> {
@@ -29,7 +29,7 @@ struct Assembly<'a> {
     dists: Vec<Dist>,
     /// Values in another distribution.
     others: BTreeMap<(Value, Dist), Value>,
-    /// Operations to stand after the definition of a value.
+    /// Operations to be after the definition of a value.
     after: BTreeMap<Value, Vec<OpId>>,
     /// Distributions of what the loops around carry, the outermost first.
     loops: Vec<Vec<Dist>>,
@@ -229,7 +229,7 @@ impl Assembly<'_> {
         result
     }
 
-    /// Appends what stands after a value's definition. What is added for an added value stands after that one in turn.
+    /// Appends what is after a value's definition. What is added for an added value is after that one in turn.
     fn append_after(&self, value: Value, ops: &mut Vec<OpId>) {
         for &id in self.after.get(&value).into_iter().flatten() {
             ops.push(id);
@@ -273,7 +273,7 @@ impl Assembly<'_> {
     }
 }
 
-/// The distribution of an operand of an operation that is made again.
+/// The distribution of an operand of an operation that is rematerialised.
 pub(super) fn operand_of(func: &Func, op: &Op, at: usize, dist: &Dist) -> Option<Dist> {
     match &op.kind {
         Kind::Permute(axes) => Some(dist.permute(&inverse(axes))),

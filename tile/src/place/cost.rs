@@ -15,7 +15,7 @@ const GLOBAL: f64 = 4.0;
 const LINE: f64 = 1.5;
 /// Slots of an access to shared memory.
 pub(crate) const SHARED: f64 = 2.0;
-/// Slots of a step of a butterfly.
+/// Issue slots of a step of an xor shuffle.
 const BUTTERFLY: f64 = 3.0;
 /// How many times as much an exchange counts where it takes the shared memory of tiles that would be prefetched.
 const TIGHT: f64 = 5.0;

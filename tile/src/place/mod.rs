@@ -18,12 +18,12 @@
 //! | `Reshape`, `Extract`, `Insert`, `Cat`, `Flip`, `Pack`, `Unpack` | any: elements are renamed where threads have them, else they go through shared memory |
 //! | `Mma` by [`wgmma`] | accumulator and result have the instruction's; A has it too, or is in shared memory, where B is |
 //! | other `Mma` | accumulator and result are equal; the operands are [fragments](product) of it, or any, and go through shared memory, where loops load them [iterations ahead](ahead) |
-//! | `Convert` | any: elements are renamed where threads have them, else they go by [shuffles](shuffle) or through shared memory, whichever [costs](exchange::Exchange::cost) less |
+//! | `Convert` | any: elements are renamed where threads have them, else they move by [shuffles](shuffle) or through shared memory, whichever [costs](exchange::Exchange::cost) less |
 //! | `For`, `Loop`, `If` | initial values, region arguments, what an end passes on, and results are equal |
 //!
 //! Every distribution [covers](Dist::covers) its value: along each mode a leaf's scale is the product of the extents of the leaves below.
 //! Scalars are replicated: every thread holds them; so are the values of the region of a combination. Padding, which is what a
-//! distribution covers beyond a tile's extents, holds anything; whoever combines elements masks it. Where bits move nowhere, threads hold
+//! distribution covers beyond a tile's extents, holds anything; an operation that combines elements masks it. Where bits move nowhere, threads hold
 //! copies: an effect (`Store`, `Scatter`, `Print`, a scalar's `Atomic`) is the part of the threads whose such bits are 0, a histogram
 //! counts their elements alone.
 //!
@@ -128,13 +128,13 @@ impl Plan {
 
 /// Numbers of warps of a block that are tried, from the first on.
 const WARPS: [u32; 4] = [4, 8, 16, 32];
-/// Registers of a thread's tiles that leave room for what else it needs and for enough blocks on a multiprocessor.
+/// Registers of a thread's tiles that leave room for what else it needs and for enough blocks on an SM.
 const REGISTERS: f64 = 64.0;
 /// The same where a warpgroup of its own loads, so that the others have as many registers as threads can name.
 const OF_PRODUCTS: f64 = 112.0;
 /// The same where products are summed in registers, which are the more the better.
 const OF_SUMS: f64 = 144.0;
-/// The most registers of tiles that a thread of such a kernel has, by what threads can name and by what a multiprocessor has.
+/// The most registers of tiles that a thread of such a kernel has, by what threads can name and by what an SM has.
 const NAMED: f64 = 232.0;
 const ALL: f64 = 65536.0;
 /// The most elements that a thread holds of one tile.

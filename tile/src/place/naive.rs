@@ -1,4 +1,4 @@
-//! A placement that asks for nothing: every tile row-major over the block.
+//! A placement without a search: every tile row-major over the block.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What computes the numbers that say where tiles begin.
+//! The operations that compute the indices of tiles.
 
 use crate::ir::{Func, Kind};
 

@@ -1,4 +1,4 @@
-//! Loops whose products [overlap](crate::pass::overlap) with functions of their sums.
+//! Loops whose MMAs [overlap](crate::pass::overlap) with functions of their accumulators.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::wgmma::{OF_INSTRUCTION, Products, REGISTERS, Source, WARPGROUP};
 use crate::ir::{Def, Func, Kind, OpId, Value};
 use crate::pass;
 
-/// The most registers of a thread that sums and what they are multiplied with may take.
+/// The most registers of a thread that accumulators and what they are multiplied with may take.
 const MOST: i64 = 240;
 
 /// The fewest elements of a tile of C for which the tensor cores have as much to do as the threads that compute an operand.
@@ -36,7 +36,7 @@ impl Plan {
         pass::overlap(func, may, |id| self.held(id).unwrap_or(0))
     }
 
-    /// Registers of a thread that an operand of a product takes, with so many bits an element more.
+    /// Registers of a thread that an operand of a product takes, with this many bits an element more.
     fn words(&self, id: OpId, at: usize, more: u32) -> i64 {
         let value = self.func.op(id).operands[at];
         self.dist(value).size() as i64 * i64::from(self.func.ty(value).dtype.bits() + more) / 32

@@ -1,9 +1,9 @@
-//! How tiles come to shared memory ahead of the warpgroups that multiply them: by TMA, and gathered rows by `cp.async`.
+//! The producer pipeline: one warpgroup loads tiles into shared memory for the consumer warpgroups, by TMA, and gathered rows by `cp.async`.
 //!
-//! A warpgroup of its own, the producer, runs the loads and the scalars that these need. Tiles of equal size at one depth of loops share a
-//! ring of slots: the producer fills the slots in the order of the program, and a slot is filled again once all warpgroups have read it.
-//! One thread issues the TMA copies. Gathers are copied by all threads of the producer, which compute the indices in distributions of their
-//! own: each thread those of the rows that it copies. Some tiles are read into registers: each warp frees their slots when it has read them.
+//! The producer executes the loads and the scalars that they need. Tiles of equal size at one depth of loops share a
+//! ring of slots. The producer fills the slots in program order, and refills a slot after all warpgroups have read it.
+//! One thread issues the TMA copies. All threads of the producer copy gathered rows, and each computes the indices of the rows that it
+//! copies. Some tiles are read into registers; each warp frees their slots after reading them.
 //!
 //! # Examples
 //! ```

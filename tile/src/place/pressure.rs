@@ -1,4 +1,4 @@
-//! How many registers the tiles of a plan take at a time.
+//! The register pressure of a plan's tiles.
 
 use std::collections::BTreeMap;
 

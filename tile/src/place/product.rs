@@ -1,8 +1,8 @@
-//! Products whose sums are in registers: which way each goes, and what its threads need of the operands.
+//! MMAs with the accumulator in registers: the instruction of each, and the fragments that its threads need.
 //!
-//! The distribution of the sums says which elements of the result a thread computes. What it needs of an operand is the operand's *fragment*. An
-//! operand that is in the fragment's distribution is taken from its registers; any other is staged in shared memory by the product, and read
-//! from there as it is needed.
+//! The distribution of the accumulator decides which elements of the result a thread computes, and so which elements of an operand it needs: the
+//! operand's *fragment*. An operand that already has the fragment's distribution stays in registers. The MMA stages any other operand in shared
+//! memory, and reads fragments from there.
 //!
 //! # Examples
 //! ```
@@ -50,7 +50,7 @@ use crate::ir::{Dims, Func, Kind, Op, OpId};
 pub enum Way {
     /// Each thread multiplies and adds.
     Fma,
-    /// The warps multiply by `mma.sync`, whose C is the distribution of the sums.
+    /// The warps multiply by `mma.sync`, whose C is the distribution of the accumulators.
     Sync(Box<MmaAtom>),
 }
 
@@ -94,7 +94,7 @@ fn atoms(func: &Func, op: &Op, sm: u32) -> Vec<MmaAtom> {
     atoms
 }
 
-/// The way of a product whose sums have a distribution, on an architecture.
+/// The way of a product whose accumulators have a distribution, on an architecture.
 pub(crate) fn way(func: &Func, op: &Op, sums: &Dist, sm: u32) -> Way {
     let rank = func.ty(op.operands[2]).dims.rank();
     let fits = |atom: &MmaAtom| {
@@ -105,7 +105,7 @@ pub(crate) fn way(func: &Func, op: &Op, sums: &Dist, sm: u32) -> Way {
     atoms(func, op, sm).into_iter().find(fits).map_or(Way::Fma, |atom| Way::Sync(Box::new(atom)))
 }
 
-/// The distribution of what threads need of the operands for sums of a distribution.
+/// The distribution of what threads need of the operands for accumulators of a distribution.
 pub(crate) fn fragments(func: &Func, op: &Op, sums: &Dist, sm: u32) -> [Dist; 2] {
     let a = func.ty(op.operands[0]).dims;
     let (row, column) = (a.rank() - 2, a.rank() - 1);
@@ -124,7 +124,7 @@ pub(crate) fn fragments(func: &Func, op: &Op, sums: &Dist, sm: u32) -> [Dist; 2]
     })
 }
 
-/// The distributions of sums by `mma.sync`, those that read the least first: the warps over batches, then in every way over rows and columns.
+/// The distributions of accumulators by `mma.sync`, those that read the least first: the warps over batches, then in every way over rows and columns.
 pub(crate) fn of_warps(func: &Func, op: &Op, threads: usize, sm: u32) -> Vec<Dist> {
     let dims = func.ty(op.operands[2]).dims;
     let (row, column) = (dims.rank() - 2, dims.rank() - 1);
@@ -193,14 +193,14 @@ pub(crate) fn sliced_along(dist: &Dist, along: impl Fn(usize) -> bool, mut value
     at
 }
 
-/// The modes along which the elements of an operand may lie in a row in shared memory, that of K first: of 8 bits, where `ldmatrix` exchanges
+/// The modes along which the elements of an operand may be in a row in shared memory, that of K first: of 8 bits, where `ldmatrix` exchanges
 /// no rows and columns, along K alone.
 pub(crate) fn row_modes(dtype: DType, which: usize, rank: usize) -> Vec<usize> {
     let [along, other] = [[rank - 1, rank - 2], [rank - 2, rank - 1]][which];
     if dtype.bits() == 8 { vec![along] } else { vec![along, other] }
 }
 
-/// The strides of an operand in shared memory, and its size in bytes: elements of `size` bytes lie in rows along an axis, which begin at multiples of 16 bytes and
+/// The strides of an operand in shared memory, and its size in bytes: elements of `size` bytes are in rows along an axis, which begin at multiples of 16 bytes and
 /// differ in the banks they begin in.
 pub(crate) fn rows(extents: &[i64], fast: usize, size: i64) -> (Vec<i64>, i64) {
     let (rank, widest) = (extents.len(), WIDEST / size);
@@ -218,7 +218,7 @@ pub(crate) fn rows(extents: &[i64], fast: usize, size: i64) -> (Vec<i64>, i64) {
 
 /// What an operand needs that is staged in shared memory, in issue slots of a warp.
 ///
-/// Elements lie in a row along one of `rows`.
+/// Elements are in a row along one of `rows`.
 pub(crate) fn staging(dtype: DType, from: &Dist, rows: &[usize]) -> f64 {
     let widest = WIDEST / dtype.bytes();
     let vector = rows.iter().map(|&mode| run(from, mode).min(widest)).max().unwrap_or(1);

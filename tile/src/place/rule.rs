@@ -1,4 +1,5 @@
-//! What an operation asks of its operands' distributions, and which its results have: the table of [`place`](super), as a function.
+//! The rules between the distributions of an operation's operands and results: the table of [`place`](super), as a
+//! function.
 //!
 //! An operation with a choice has a *work* distribution, from which the others follow.
 

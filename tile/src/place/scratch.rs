@@ -1,4 +1,4 @@
-//! What operations take of shared memory for a while: they follow each other, so that the largest one counts.
+//! Temporary shared memory of operations: they run one after the other, so the largest one counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ impl Plan {
         most
     }
 
-    /// The most that counters take which stand in shared memory as long as loops run.
+    /// The most that counters take which are in shared memory as long as loops run.
     pub(super) fn counters(&self) -> i64 {
         let func = &self.func;
         let (mut sum, mut seen) = (0, BTreeSet::new());
@@ -165,14 +165,14 @@ pub(crate) struct Arena {
     pub(crate) places: BTreeMap<(OpId, usize), i64>,
     /// The slots of each ring.
     pub(crate) rings: Vec<i64>,
-    /// What tensor copies store from.
+    /// What TMA copies store from.
     pub(crate) stores: i64,
     /// Bytes of all.
     pub(crate) bytes: i64,
 }
 
 impl Arena {
-    /// Takes so many bytes.
+    /// Takes this many bytes.
     pub(super) fn take(&mut self, bytes: i64) -> i64 {
         let at = (self.bytes + PATTERN - 1) / PATTERN * PATTERN;
         self.bytes = at + bytes;

@@ -1,8 +1,8 @@
 //! The search for the cheapest work distributions.
 //!
-//! A node is a choice: the work distribution of an operation, or what a loop carries in one place. From every distribution as a seed each
-//! node takes the candidate nearest to it; then nodes change one by one, and all that have one candidate together, while that gains. In the
-//! cheapest choice that is found so, nodes change with those that they read or that read them too.
+//! A node is a choice: the work distribution of an operation, or the distribution of a loop-carried value. The search is a local descent from
+//! several seeds. For each seed, a node starts with the candidate nearest to the seed. Then nodes change one by one, and nodes with equal candidates
+//! change together, as long as the cost falls. In the cheapest result, nodes also change together with their operands and readers.
 
 mod descent;
 mod nodes;
@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::fit;
 use crate::ir::{Dims, Func, Kind, Op, OpId};
 
-/// How much more often the body of a loop runs than what stands around it.
+/// How much more often the body of a loop runs than what is around it.
 const LOOP: f64 = 8.0;
 
 /// A distribution by its number.
@@ -46,7 +46,7 @@ enum Source {
 struct Use {
     node: usize,
     needs: Vec<Option<Id>>,
-    /// How often the use runs, and the modes along which elements may lie in a row, if it is a product that puts the value into shared memory
+    /// How often the use runs, and the modes along which elements may be in a row, if it is a product that puts the value into shared memory
     /// where threads do not have what they need.
     staged: Option<(f64, Vec<usize>)>,
     /// What a conversion costs at the most, by candidate: the operation itself takes elements through shared memory instead.
@@ -61,7 +61,7 @@ struct Problem<'a> {
     ids: BTreeMap<Dist, Id>,
     nodes: Vec<Node>,
     of: BTreeMap<(OpId, usize), usize>,
-    /// Work distributions of what whoever reads it makes again.
+    /// Work distributions of values that each consumer rematerialises.
     remade: BTreeMap<(OpId, usize), Dist>,
     sources: Vec<Source>,
     uses: Vec<Vec<Use>>,

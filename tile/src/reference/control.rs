@@ -39,7 +39,7 @@ impl Block<'_> {
         })
     }
 
-    /// Runs a loop or a branch. What leaves an outer loop is handed on.
+    /// Runs a loop or a branch. What leaves an outer loop is returned.
     pub(super) fn control(&mut self, op: &Op) -> Result<Option<Left>> {
         let mut operands = self.all(&op.operands)?;
         match op.kind {

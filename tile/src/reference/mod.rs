@@ -1,4 +1,4 @@
-//! The reference evaluator, which says what a tile program means.
+//! The reference evaluator, which defines the meaning of a tile program.
 //!
 //! It runs a [`Func`] block by block, in the order of the grid (axis 0 first), on the bits of the elements:
 //!

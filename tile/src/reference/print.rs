@@ -90,7 +90,7 @@ fn exponential(x: f64, digits: usize) -> String {
     }
 }
 
-/// `%g`: so many significant digits, in the shorter of the two forms, without zeros at the end.
+/// `%g`: this many significant digits, in the shorter of the two forms, without zeros at the end.
 fn shortest(x: f64, digits: usize) -> String {
     let scientific = exponential(x, digits - 1);
     let power: i64 = scientific.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);

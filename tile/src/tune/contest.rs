@@ -1,4 +1,4 @@
-//! Candidates by turns with the usual one.
+//! Measurement of candidates in alternation with the baseline.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ impl Entrant {
     }
 }
 
-/// Measures the points of a space: candidates by turns with the usual one, in pairs, so that what changes with time changes for both. On the
+/// Measures the points of a space: candidates in alternation with the usual one, in pairs, so that what changes with time changes for both. On the
 /// simulator what a launch executes is counted instead. `launch` makes the launch of a point; the point's hints are put in the place of its
 /// own. The arrays that are written are put back to what they were, and a point whose results are not those of the usual one is left out
 /// ([`Launch::scratch`] says which arrays hold none).
@@ -193,7 +193,7 @@ fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &B
     })
 }
 
-/// How long one side of a pair runs, so that all pairs of so many candidates fit the time.
+/// How long one side of a pair runs, so that all pairs of this many candidates fit the time.
 fn slice(budget: &Budget, candidates: usize) -> Duration {
     let stay = [candidates].into_iter().chain(STAY.map(|stay| stay.min(candidates)));
     let pairs: usize = stay.zip(ROUNDS).map(|(candidates, pairs)| candidates * pairs).sum();

@@ -1,4 +1,4 @@
-//! Which hints and constants are fastest for a launch, measured on the device that it runs on.
+//! The tuner: measures hints and constants of a launch on its device.
 //!
 //! ```
 //! use girih_device::{Device, Select};

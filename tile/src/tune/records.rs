@@ -1,4 +1,4 @@
-//! What was found, as lines of text: the records of the tuner of products, with a head of their own.
+//! Records of the tuner, as lines of text.
 
 use std::fmt;
 

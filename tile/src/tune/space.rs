@@ -1,4 +1,4 @@
-//! What is chosen among: constants of a kernel and hints, each with some values.
+//! The search space of the tuner: constants of a kernel and hints, each with some values.
 
 use std::fmt;
 use std::str::FromStr;
@@ -55,7 +55,7 @@ impl Space {
         self.constants([name], values.into_iter().map(|value| [value]))
     }
 
-    /// With constants of the kernel that are chosen together, such as the extents of a tile: a value of each by turns. A value that is missing
+    /// With constants of the kernel that are chosen together, such as the extents of a tile: a value of each in alternation. A value that is missing
     /// is none, one beyond the names is left out.
     #[must_use]
     pub fn constants<'n>(

@@ -75,7 +75,7 @@ fn a_grid_has_a_tile_for_each_block() {
     refused(
         saxpy(&x, &mut y, 1.0).grid([2, 2]).run(),
         expect![[r#"
-        `saxpy` keeps its blocks apart in `y` only where the grid has one block along axis 1, and not 2
+        blocks of `saxpy` store to disjoint elements of `y` only if the grid has one block along axis 1, and not 2
     "#]],
     );
     refused(
@@ -117,20 +117,20 @@ fn what_a_proof_rests_on_is_checked() {
     refused(
         total(&x, &mut y).grid([2]).run(),
         expect![[r#"
-        `total` keeps its blocks apart in `y` only where the grid has one block along axis 0, and not 2
+        blocks of `total` store to disjoint elements of `y` only if the grid has one block along axis 0, and not 2
     "#]],
     );
     strided(&mut y, 2).grid([5]).run().unwrap();
     refused(
         strided(&mut y, 0).grid([5]).run(),
         expect![[r#"
-        `strided` keeps its blocks apart in `y` only where n is 1 or more
+        blocks of `strided` store to disjoint elements of `y` only if n is 1 or more
     "#]],
     );
     refused(
         strided(&mut y, i32::MAX).grid([5]).run(),
         expect![[r#"
-        `strided` keeps its blocks apart in `y` only where the index mul(bid(0), n) is computed without leaving s32
+        blocks of `strided` store to disjoint elements of `y` only if the index mul(bid(0), n) is computed without leaving s32
     "#]],
     );
     refused(
@@ -164,7 +164,7 @@ fn a_kernel_for_one_block_stores_in_any_form() {
     refused(
         two_forms(&mut y).grid([1, 2]).run(),
         expect![[r#"
-        `two_forms` keeps its blocks apart in `y` only where the grid has one block along axis 1, and not 2
+        blocks of `two_forms` store to disjoint elements of `y` only if the grid has one block along axis 1, and not 2
     "#]],
     );
 }

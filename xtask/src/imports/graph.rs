@@ -13,7 +13,7 @@ use crate::shell::{Error, at};
 pub(super) struct Graph {
     /// Paths below `src`, with `/` between folders.
     pub(super) files: Vec<String>,
-    /// From a file to a file, with the first line that needs it and what stands there.
+    /// From a file to a file, with the first line that needs it and what is there.
     pub(super) needs: BTreeMap<usize, BTreeMap<usize, (usize, String)>>,
 }
 

@@ -12,7 +12,7 @@ struct Token<'a> {
 pub(super) struct Source {
     /// Names that a module brings into its scope, the path that each stands for, and whether others may see it.
     pub(super) uses: Vec<Use>,
-    /// Paths in the code that may name something of this crate, as they stand there.
+    /// Paths in the code that may name something of this crate, as they are there.
     pub(super) paths: Vec<Mention>,
     /// Modules that are written inside the file.
     pub(super) inline: Vec<Vec<String>>,
@@ -30,7 +30,7 @@ pub(super) struct Use {
     pub(super) is_public: bool,
 }
 
-/// A path, the module that it stands in and its line.
+/// A path, the module that it is in and its line.
 #[derive(Clone)]
 pub(super) struct Mention {
     pub(super) module: Vec<String>,
@@ -209,7 +209,7 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// The words and signs of a source text; `::` is one sign, and what is neither word nor blank stands alone. It goes by
+/// The words and signs of a source text; `::` is one sign, and what is neither word nor blank is alone. It reads
 /// bytes because xtask is not optimised; what is not ASCII counts as part of a word.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let bytes = text.as_bytes();

@@ -45,13 +45,13 @@ pub(crate) struct ProblemArgs {
     /// Multiply K and V by random scales: one for each `tensor`, or one for each `head`
     #[arg(long, value_name = "OF", value_parser = scales)]
     scales: Option<ScalesOf>,
-    /// Let the cache lie in pages of so many keys, 16, 32, 64, 128 or 256, in a random order
+    /// Store the cache in pages of this many keys, 16, 32, 64, 128 or 256, in a random order
     #[arg(long, value_name = "KEYS")]
     pages: Option<i64>,
     /// Order of the axes of the cache: bshd, (sequence or page, key, head, dim), or bhsd
     #[arg(long, default_value = "bshd")]
     pub(crate) order: Order,
-    /// A query sees its own key and so many keys before it [default: all]
+    /// A query sees its own key and this many keys before it [default: all]
     #[arg(long, value_name = "KEYS")]
     pub(crate) window: Option<i64>,
     /// What scores are multiplied by [default: 1 / sqrt(head dim)]
@@ -60,10 +60,10 @@ pub(crate) struct ProblemArgs {
     /// Let scores become cap * tanh(score / cap)
     #[arg(long, value_name = "CAP")]
     pub(crate) softcap: Option<f32>,
-    /// Compute the logarithms of the sums of powers too
+    /// Compute the logsumexps too
     #[arg(long)]
     lse: bool,
-    /// Cut the keys of a sequence into up to so many parts [default: as keep the device busy]
+    /// Cut the keys of a sequence into up to this many parts [default: as keep the device busy]
     #[arg(long)]
     pub(crate) parts: Option<i64>,
 }

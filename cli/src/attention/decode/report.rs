@@ -122,6 +122,6 @@ impl fmt::Display for PlanReport {
         )?;
         line(f, "stages", format_args!("{stages} tiles of K and V in shared memory"))?;
         let each = self.blocks_per_multiprocessor;
-        line(f, "blocks", format_args!("{blocks}, a grid of {grid:?}, {each} on a multiprocessor"))
+        line(f, "blocks", format_args!("{blocks}, a grid of {grid:?}, {each} on an SM"))
     }
 }

@@ -100,7 +100,7 @@ impl<T: Element + Pod, C: Element + Pod> OnDevice<T, C> {
         }
     }
 
-    /// O, and the logarithms of the sums of powers.
+    /// O, and the logsumexps.
     pub(crate) fn results(&self) -> Result<(Vec<T>, Vec<f32>), girih_device::Error> {
         Ok((self.o.download()?, self.lse.download()?))
     }

@@ -1,6 +1,6 @@
 //! Checks that the fragments of a product are what its instructions multiply.
 //!
-//! An instruction multiplies what lies along its own M, N and K: `a(m,k) * b(n,k)` into `c(m,n)`. Fragments fit if each `m` of each
+//! An instruction multiplies what is along its own M, N and K: `a(m,k) * b(n,k)` into `c(m,n)`. Fragments fit if each `m` of each
 //! instruction has one place in the tile, the same for A and C, and likewise for `n` and `k`. The rows of the tile may be handed to
 //! instructions in any order.
 

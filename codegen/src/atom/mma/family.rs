@@ -37,7 +37,7 @@ const fn tv(threads: [(i64, i64); 3], values: [(i64, i64); 3]) -> Result<Lay, Er
     Lay::concat(&[get!(mode(threads)), get!(mode(values))])
 }
 
-/// Elements that stand side by side in one register of a fragment.
+/// Elements that are side by side in one register of a fragment.
 const fn packed(dtype: DType) -> i64 {
     if dtype.bits() < 32 { 32 / dtype.bits() as i64 } else { 1 }
 }
@@ -116,7 +116,7 @@ pub(super) const fn quad_pair(c: DType, majors: [Major; 2]) -> MmaAtom {
     }
 }
 
-/// `mma.sync` by a warp, N = 8. A register holds neighbours along K, the lanes lie `(4,8)` along K and rows, and the registers of a
+/// `mma.sync` by a warp, N = 8. A register holds neighbours along K, the lanes are `(4,8)` along K and rows, and the registers of a
 /// lane go over blocks of eight rows, then along K (PTX ISA, "Matrix Fragments for mma.m16n8k16" and its like).
 pub(super) const fn warp(
     since: Since,

@@ -1,4 +1,4 @@
-//! A block: the rows of a tile against the keys of a part.
+//! The first kernel: a block attends the rows of a tile to the keys of one split.
 
 use girih_layout::Lay;
 use girih_ptx::Special;

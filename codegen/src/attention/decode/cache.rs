@@ -1,4 +1,4 @@
-//! Brings tiles of K and V to shared memory.
+//! Loads tiles of K and V into shared memory.
 
 use girih_layout::{Int, Lay};
 use girih_tensor::{DType, Slice, Tensor};
@@ -12,7 +12,7 @@ use crate::engine::element_bytes;
 use crate::sizes::{shape_tiler, static_size};
 use crate::{Error, Expr, Gmem, Memory, Scalar, Smem, ThrCopy, TiledCopy};
 
-/// The most groups of keys in a tile, each of which lies in a page.
+/// The most groups of keys in a tile, each of which is in a page.
 pub(super) const GROUPS: usize = 4;
 
 /// K or V of one head, and the ring of its tiles.
@@ -83,8 +83,8 @@ impl Loader {
         &self.rings[usize::from(of_values)].ring
     }
 
-    /// The pages in which the groups of a tile lie, 0 for groups behind the end. The loads of these numbers take as long as any, so that they
-    /// are asked for a turn ahead.
+    /// The pages in which the groups of a tile are, 0 for groups behind the end. These loads have the latency of any other load, so they
+    /// are issued one iteration early.
     pub(super) fn pages(&self, b: &mut Builder, tile: &Expr) -> Result<[Scalar; GROUPS], Error> {
         let mut pages = std::array::from_fn(|_| Scalar::new(DType::U32, 0.0));
         if let Some((page, table, _)) = &self.pages {
@@ -97,7 +97,7 @@ impl Loader {
         Ok(pages)
     }
 
-    /// Writes the loads of a tile by `thread`, whose groups lie in these pages, into a stage. Keys that no row of the tile of rows sees become zeros: a power
+    /// Writes the loads of a tile by `thread`, whose groups are in these pages, into a stage. Keys that no row of the tile of rows sees become zeros: a power
     /// of 0 times a value that is not a number would be none either.
     pub(super) fn load(
         &self,

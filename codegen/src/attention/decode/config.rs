@@ -1,4 +1,4 @@
-//! The configuration of a kernel, and the copies and products that follow from it.
+//! The configuration of a decode kernel, and the copies and MMAs that follow from it.
 
 use girih_layout::{Lay, Tile, Tiles, lay};
 use girih_tensor::DType;
@@ -32,11 +32,11 @@ pub struct DecodeConfig {
     pub head_dim: i64,
     /// The query heads and the queries of a tile of rows: together 16, which the warps share, or 64, 16 for each warp.
     pub rows: [i64; 2],
-    /// The keys of a page, a power of two from 16 to 256, if K and V lie in pages.
+    /// The keys of a page, a power of two from 16 to 256, if K and V are in pages.
     pub page: Option<i64>,
     /// The tiles of K and V in shared memory, 2 to 8.
     pub stages: i64,
-    /// The resident blocks per multiprocessor for which registers are limited.
+    /// The resident blocks per SM for which registers are limited.
     pub min_blocks: u32,
     /// What the kernel can do besides.
     pub features: DecodeFeatures,
@@ -53,7 +53,7 @@ pub struct DecodeFeatures {
     pub softcap: bool,
     /// Whether K and V have scales.
     pub scales: bool,
-    /// Whether the logarithms of the sums of powers are written.
+    /// Whether the logsumexps are written.
     pub lse: bool,
     /// Whether the keys of a sequence are cut into parts, which a second kernel adds up.
     pub parts: bool,
@@ -97,7 +97,7 @@ impl DecodeConfig {
         self.head_dim <= 128
     }
 
-    /// The keys that are loaded together, which lie in one page.
+    /// The keys that are loaded together, which are in one page.
     pub(super) fn group(&self) -> i64 {
         self.page.unwrap_or(KEYS).min(KEYS)
     }
@@ -155,7 +155,7 @@ impl DecodeConfig {
         Ok(TiledMma::new(self.atom(), atoms)?.with_permutation(order))
     }
 
-    /// The product of the powers, (Rows,Keys), and V, (HeadDim,Keys), by the keys that [`DecodeConfig::scores_mma`] gives a warp. Of bytes,
+    /// The product of the exponentials, (Rows,Keys), and V, (HeadDim,Keys), by the keys that [`DecodeConfig::scores_mma`] gives a warp. Of bytes,
     /// an atom has every other column, since a transposing `ldmatrix` leaves neighbours in one thread.
     pub(super) fn output_mma(&self) -> Result<TiledMma, Error> {
         let (atoms, keys) = match self.shares_rows() {
@@ -187,7 +187,7 @@ impl DecodeConfig {
         TiledCopy::from_tv(SM75_U16X8_LDSM_T, bits, &tv, tiler)
     }
 
-    /// The copy of K or V from global to shared memory, whose steps lie in one page.
+    /// The copy of K or V from global to shared memory, whose steps are in one page.
     pub(super) fn loader(&self) -> Result<TiledCopy, Error> {
         let by = |atom: CopyAtom| {
             let vector = i64::from(atom.bits() / self.cache.bits());

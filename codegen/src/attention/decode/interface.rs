@@ -1,4 +1,4 @@
-//! The parameters of the two kernels.
+//! The parameters of the split kernel and of the combine kernel.
 
 use girih_layout::{Int, Symbol};
 use girih_tensor::DType;

@@ -1,4 +1,4 @@
-//! From the sums of warps to rows of O, or to those that a part leaves.
+//! Combines the accumulators of warps, and stores rows of O or the partial result of a split.
 
 use girih_layout::Lay;
 use girih_tensor::{DType, Slice, Tensor};
@@ -19,7 +19,7 @@ use crate::{Error, Expr, Gmem, Memory, Operand, Rmem, Scalar, Smem, ThrCopy, Thr
 
 /// The warps of a block.
 const WARPS: i64 = THREADS as i64 / 32;
-/// Floats between rows in shared memory, so that the vectors of neighbouring rows lie in different banks: four threads write a row's neighbours,
+/// Floats between rows in shared memory, so that the vectors of neighbouring rows are in different banks: four threads write a row's neighbours,
 /// in vectors of two, or of four where K and V are converted.
 const fn apart(converts: bool) -> i64 {
     if converts { 16 } else { 8 }
@@ -28,13 +28,13 @@ const fn apart(converts: bool) -> i64 {
 /// What a warp has when it has gone through its keys.
 pub(super) struct Sums {
     pub output: Tensor<Rmem>, // (FrgV,RestM,(N,Tiles))
-    /// Of each row the maximum, in units of scores, and the sum of the powers relative to it.
+    /// Of each row the maximum, in units of scores, and the sum of the exponentials relative to it.
     pub rows: Vec<[Scalar; 2]>,
     /// What scores are multiplied by to become exponents of 2.
     pub scale: Scalar,
 }
 
-/// How a thread's values lie in a tile of rows, (Rows,HeadDim).
+/// How a thread's values are in a tile of rows, (Rows,HeadDim).
 enum Own {
     Fragment(Box<ThrMma<Expr>>),
     Vectors(Box<ThrCopy<Expr>>),
@@ -49,11 +49,11 @@ impl Own {
     }
 }
 
-/// Rows that are divided by their sums of powers.
+/// Rows that are divided by their sums of exponentials.
 struct Rows {
     values: Tensor<Rmem>,
     own: Own,
-    /// Of each of the thread's rows the maximum and the sum of powers, and whether the thread writes what follows from them.
+    /// Of each of the thread's rows the maximum and the sum of exponentials, and whether the thread writes what follows from them.
     totals: [[Scalar; 2]; ROWS],
     scale: Scalar,
     writes: Cond,
@@ -177,7 +177,7 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
     Ok(Rows { values: total, own, totals: pair(&totals), scale: result.scale.clone(), writes })
 }
 
-/// The logarithm of a row's sum of powers, of which the maximum and the sum relative to it are known, to the base e.
+/// The logsumexp of a row to the base e, from its maximum and the sum relative to it.
 pub(super) fn lse_of([maximum, sum]: &[Scalar; 2], scale: &Scalar) -> Scalar {
     Total { reference: Reference::of(maximum, scale), sum: sum.clone() }.lse(scale)
 }

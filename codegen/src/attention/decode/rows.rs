@@ -18,7 +18,7 @@ pub(super) const fn row_of(value: usize) -> usize {
     value / 2 % ROWS
 }
 
-/// Where a value stands in the tile of rows.
+/// Where a value is in the tile of rows.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub head: Expr,

@@ -1,4 +1,4 @@
-//! Which keys of a sequence a block goes through.
+//! The split of a sequence's keys that a block computes.
 
 use girih_tensor::{DType, Tensor};
 

@@ -1,4 +1,4 @@
-//! The second kernel: a block adds up the parts of a row.
+//! The second kernel: the split-KV combine of a row.
 
 use girih_layout::Lay;
 use girih_ptx::Special;
@@ -111,7 +111,7 @@ fn pair(b: &mut Builder, total: &Tensor<Rmem>) -> Result<[Scalar; 2], Error> {
     Ok([0, 1].map(|which: usize| numbers[which].clone()))
 }
 
-/// Adds up rows that are divided by their sums of powers; `parts` are their maxima and these sums, as [`weights`] takes them.
+/// Adds up rows that are divided by their sums of exponentials; `parts` are their maxima and these sums, as [`weights`] takes them.
 fn add_up(
     b: &mut Builder,
     scale: &Scalar,

@@ -52,7 +52,7 @@ impl Interface<'_> {
         &(part * &Expr::from_int(&parts.rows)) + &(&head * &self.queries())
     }
 
-    /// The maxima and the sums of powers that a part leaves from its row `first` on, (Head,Query) each.
+    /// The maxima and the sums of exponentials that a part leaves from its row `first` on, (Head,Query) each.
     pub(super) fn partial_totals(&self, parts: &Parts, first: &Expr) -> Result<[Tensor<Gmem>; 2], Error> {
         let (two, heads) = (Int::fixed(2), self.queries.mul(Int::fixed(2))?);
         let whole = Lay::strided([self.group, self.queries], [heads, two])?;
@@ -89,7 +89,7 @@ impl Interface<'_> {
         Gmem::bounded(&self.o.pointer + &(&first * bytes), self.o.dtype, &row)
     }
 
-    /// What scores are multiplied by to become exponents of 2. With a cap this is for the cap's tanh, and the second is for the powers in it.
+    /// What scores are multiplied by to become exponents of 2. With a cap this is for the cap's tanh, and the second is for the exponentials in it.
     pub(super) fn scales(&self, b: &mut Builder, head: &Expr) -> Result<(Scalar, Option<Scalar>), Error> {
         let (scale, inner) = (self.scale.clone(), self.inner_scale.clone());
         let Some(of_k) = self.scale_of(b, 0, head)? else { return Ok((scale, inner)) };

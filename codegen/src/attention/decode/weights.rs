@@ -1,4 +1,4 @@
-//! What rows of which warps or blocks have parts are multiplied by, where they are put together.
+//! Scale factors that merge partial results of warps and of CTAs (split-KV combine).
 
 use girih_layout::Lay;
 use girih_tensor::{DType, Tensor};
@@ -22,8 +22,8 @@ pub(super) fn scale_rows(
     })
 }
 
-/// The factor of the values of each part of a row, and the maximum and the sum of powers of the whole row: `parts` are maxima in units of scores, which are
-/// multiplied by `scale` to become exponents of 2, and sums of powers relative to these. With a sum of 0, which has no keys, the factors are 0.
+/// The factor of the values of each part of a row, and the maximum and the sum of exponentials of the whole row: `parts` are maxima in units of scores, which are
+/// multiplied by `scale` to become exponents of 2, and sums of exponentials relative to these. With a sum of 0, which has no keys, the factors are 0.
 pub(super) fn weights(
     b: &mut Builder,
     scale: &Scalar,
@@ -47,7 +47,7 @@ pub(super) fn weights(
     Ok((factors, [greatest, sum]))
 }
 
-/// Registers for the powers of a tile, (FrgV,1,RestK), of so many atoms along the keys.
+/// Registers for the exponentials of a tile, (FrgV,1,RestK), of this many atoms along the keys.
 pub(super) fn powers(b: &mut Builder, dtype: DType, atoms: i64) -> Result<Tensor<Rmem>, Error> {
     let values = girih_layout::lay!("(2,2,2):(1,2,4)");
     Rmem::tensor(b, dtype, Lay::concat(&[values, crate::sizes::ONE, Lay::strided([atoms], [8])?.mode(0)?])?)

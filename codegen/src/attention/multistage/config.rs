@@ -51,7 +51,7 @@ pub struct Multistage {
     pub stages: i64,
     /// The elements that a thread copies at once: addresses, strides and columns are multiples of them.
     pub vector: i64,
-    /// The resident blocks per multiprocessor for which registers are limited.
+    /// The resident blocks per SM for which registers are limited.
     pub min_blocks: u32,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct SharedTile {
 
 impl SharedTile {
     /// The tile of rows and columns of `dtype`: parts of columns of at most 128 bytes one behind the other, in which vectors of 16 bytes are
-    /// exchanged by the rows' numbers, as tensor copies do it too. So eight rows of a column of vectors lie in different banks.
+    /// exchanged by the rows' numbers, as TMA copies do it too. So eight rows of a column of vectors are in different banks.
     pub(super) fn new(dtype: DType, [rows, columns]: [i64; 2]) -> Result<SharedTile, Error> {
         let (element, part) = (element_bytes("tile", dtype)?, part(dtype, columns)?);
         let column = Lay::strided([part, columns / part], [1, rows * part])?; // (Part,Parts)
@@ -138,7 +138,7 @@ impl Multistage {
         }
     }
 
-    /// The copies of a tile of so many rows from global memory to shared memory, and back.
+    /// The copies of a tile of this many rows from global memory to shared memory, and back.
     pub(super) fn copies(&self, config: &AttentionConfig, rows: i64) -> Result<[TiledCopy; 2], Error> {
         let bytes = self.vector.saturating_mul(element_bytes("dtype", config.dtype)?);
         let store = u32::try_from(bytes).ok().and_then(universal_copy);

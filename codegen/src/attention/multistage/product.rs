@@ -1,4 +1,4 @@
-//! The two products: scores of queries and keys, and the sums of values by their weights.
+//! The two products: scores Q K, and the accumulator P V.
 
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{Slice, Tensor};
@@ -138,7 +138,7 @@ impl Products {
         Ok(())
     }
 
-    /// Makes weights of what stands in the place of the scores. Where they go through shared memory, a barrier has to follow.
+    /// Makes weights of what is in the place of the scores. Where they go through shared memory, a barrier has to follow.
     #[track_caller]
     pub(super) fn take_weights(&self, b: &mut Builder) -> Result<(), Error> {
         let powers = &self.scores.values; // (FrgV,RestQ,RestK)

@@ -1,7 +1,7 @@
 //! The tiles of keys and values in shared memory.
 //!
-//! A tile of keys, its values, the next tile of keys, its values, and so on, are items that go through one ring of slots of the same size. Each step
-//! of the mainloop uses one item, and loads another one into the slot of the step before, which all warps have left at the barrier.
+//! K tiles and V tiles alternate in one ring of slots of the same size. Each step
+//! of the mainloop uses one tile, and loads another one into the slot of the previous step, which all warps have left at the barrier.
 
 use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Slice, Tensor};
@@ -146,7 +146,7 @@ pub(super) struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    /// So many slots from `first` on, of which the first one is for the first item.
+    /// This many slots from `first` on, of which the first one is for the first item.
     #[track_caller]
     pub(super) fn new(
         b: &mut Builder,

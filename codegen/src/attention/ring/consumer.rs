@@ -1,4 +1,4 @@
-//! The warpgroups that multiply.
+//! The consumer warpgroups: scores, softmax, and P V.
 
 use girih_layout::{Lay, lay};
 use girih_ptx::{Opcode, Operand as Ptx, Type};
@@ -32,11 +32,11 @@ pub(super) struct Consumer<'a> {
     pub powers: Tensor<Rmem>, // (FrgV,1,RestKeys)
     /// The sums of values.
     pub sums: Tensor<Rmem>, // (FrgV,1,1)
-    /// For each of the thread's two rows the number of the [`Reference`](crate::attention::rows::Reference) to which powers relate, and the sum of the thread's
-    /// own powers.
+    /// For each of the thread's two rows the number of the [`Reference`](crate::attention::rows::Reference) to which exponentials relate, and the sum of the thread's
+    /// own exponentials.
     pub most: Tensor<Rmem>, // (2)
     pub total: Tensor<Rmem>, // (2)
-    /// Where all rows of the warpgroup are near and have a maximum, the powers of a tile relate to it before the tile's own maximum is known. Where that is
+    /// Where all rows of the warpgroup are near and have a maximum, the exponentials of a tile relate to it before the tile's own maximum is known. Where that is
     /// not so, which of the thread's rows are far, or that nothing was added up yet.
     pub known: Reg,
     /// The buffer of Q; the tiles of K and V to read next, which have the same place among the stages of each.

@@ -1,4 +1,4 @@
-//! The thread that brings tiles of Q, K and V.
+//! The producer: one thread that loads tiles of Q, K and V by TMA.
 
 use girih_tensor::{Slice, Tensor};
 
@@ -13,7 +13,7 @@ use crate::sync::Mbarrier;
 use crate::{Error, Expr, Pipeline, PipelineState, Smem, Stage};
 use girih_layout::Lay;
 
-/// The warpgroup of the producer, of which one thread issues all tensor copies.
+/// The warpgroup of the producer, of which one thread issues all TMA copies.
 pub(super) struct Producer<'a> {
     parts: &'a Parts<'a>,
     of_q: PipelineState,

@@ -1,8 +1,8 @@
-//! From scores to powers.
+//! Online softmax with a stale row maximum.
 //!
-//! The softmax of a row is the same for any number that all scores are compared with. The maximum is found for the first keys of a row alone; later
-//! powers relate to the old maximum as long as they stay far from the largest number, which their sum tells. So no maximum is computed for most
-//! tiles, and the sums of values are not scaled again.
+//! Softmax does not depend on the number that is subtracted from all scores of a row. Only the first KV tile of a row computes its maximum. Later
+//! tiles subtract that stale maximum. A tile is redone with a new maximum if the sum of its exponentials comes near overflow. So most tiles
+//! compute no maximum and do not rescale the accumulator.
 
 use girih_layout::{Lay, lay};
 use girih_ptx::{Opcode, Operand as Ptx, Type};
@@ -25,7 +25,7 @@ use crate::{Counting, Error, Expr, Rmem, Scalar, Stage};
 const FAR: [i64; 2] = [1, 2];
 pub(super) const EMPTY: i64 = 4;
 const KNOWN: i64 = 8;
-/// The largest sum of powers that relate to an old maximum: what f16 represents is less than what bf16 does.
+/// The largest sum of exponentials that relate to an old maximum: what f16 represents is less than what bf16 does.
 const LARGEST: [f64; 2] = [32768.0, (1u64 << 60) as f64];
 
 impl Consumer<'_> {
@@ -41,8 +41,8 @@ impl Consumer<'_> {
         Ok([0, 1].map(|row: usize| values[row].clone()))
     }
 
-    /// Makes powers of the scores of the keys from `at` behind `base` on, and adds them up. Where these relate to another maximum than before, the sums of values
-    /// are scaled. `again` says where Q and K of the scores lie.
+    /// Makes exponentials of the scores of the keys from `at` behind `base` on, and adds them up. Where these relate to another maximum than before, the sums of values
+    /// are scaled. `again` says where Q and K of the scores are.
     pub(super) fn powers_of_scores(
         &self,
         b: &mut Builder,
@@ -80,7 +80,7 @@ impl Consumer<'_> {
         b.close_block(done)
     }
 
-    /// `powers = 2^(Scale * score - most)`, and the sum of the thread's powers in each of its rows.
+    /// `powers = 2^(Scale * score - most)`, and the sum of the thread's exponentials in each of its rows.
     fn exponentiate(&self, b: &mut Builder, most: &[Scalar; 2]) -> Result<[Scalar; 2], Error> {
         let scale = &self.parts.interface.scale;
         let less = [b.hold(&-&most[0])?, b.hold(&-&most[1])?];
@@ -105,7 +105,7 @@ impl Consumer<'_> {
         Ok([sums.swap_remove(0), sums.swap_remove(0)])
     }
 
-    /// The scores in the order in which the products take powers, (FrgV,1,RestKeys): the values of an atom of C of eight columns, two atoms at a time.
+    /// The scores in the order in which the products take exponentials, (FrgV,1,RestKeys): the values of an atom of C of eight columns, two atoms at a time.
     fn as_powers(&self) -> Result<Tensor<Rmem>, Error> {
         let [_, keys] = self.parts.config().tile;
         let values =
@@ -113,7 +113,7 @@ impl Consumer<'_> {
         Ok(Tensor::new(self.scores.engine().clone(), values))
     }
 
-    /// What the powers of the thread's two rows relate to.
+    /// What the exponentials of the thread's two rows relate to.
     pub(super) fn references(&self, b: &mut Builder) -> Result<[Reference; 2], Error> {
         let (most, known) = (self.of_rows(b, &self.most)?, b.scalar_in(&self.known, DType::U32)?);
         let of = |row: usize| {
@@ -123,7 +123,7 @@ impl Consumer<'_> {
         Ok([of(0), of(1)])
     }
 
-    /// Finds the maximum of each row of scores, of those that it sees, and makes powers that relate to the new maximum.
+    /// Finds the maximum of each row of scores, of those that it sees, and makes exponentials that relate to the new maximum.
     fn find_most(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
         self.mask(b, entry, key)?;
         let shifts = self.raise(b)?;
@@ -201,8 +201,8 @@ impl Consumer<'_> {
         Ok(shifts)
     }
 
-    /// Multiplies the sums of powers and of values of the two rows. In each branch of [`Self::raise`], so that the factors take no registers while there
-    /// are powers.
+    /// Multiplies the sums of exponentials and of values of the two rows. In each branch of [`Self::raise`], so that the factors take no registers while there
+    /// are exponentials.
     fn rescale(&self, b: &mut Builder, factors: &[Scalar; 2]) -> Result<(), Error> {
         let total = self.of_rows(b, &self.total)?;
         for (row, factor) in factors.iter().enumerate() {
@@ -277,7 +277,7 @@ impl Consumer<'_> {
         Ok((rows, columns))
     }
 
-    /// What becomes of scores before they are powers: a cap, and what is added to them.
+    /// Applies the score modifiers: soft cap and additive bias.
     fn change_scores(&self, b: &mut Builder, entry: &Entry, at: [&Expr; 2]) -> Result<(), Error> {
         let interface = self.parts.interface;
         let added = interface.bias.as_ref().map(|bias| self.added(b, bias, entry, at)).transpose()?;

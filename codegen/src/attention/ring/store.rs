@@ -1,4 +1,4 @@
-//! From sums of values to O.
+//! The end of a tile: division of the accumulator by the row sums, and the store of O and of the logsumexps.
 
 use girih_layout::{Int, Lay, Shape};
 use girih_tensor::{Slice, Space, Tensor};
@@ -23,7 +23,7 @@ use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, Smem, Stage, TiledCopy};
 const LANES: i64 = 8;
 
 impl Consumer<'_> {
-    /// Divides the sums of values by those of powers, and stores them as the tile of O, and the logarithms of the sums of powers. The tile of O lies
+    /// Divides the sums of values by those of exponentials, and stores them as the tile of O, and the logsumexps. The tile of O is
     /// where the tile of Q was, which is released once it is stored.
     pub(super) fn store(&self, b: &mut Builder, entry: &Entry, buffer: &Stage) -> Result<(), Error> {
         let totals = self.totals(b)?;
@@ -70,7 +70,7 @@ impl Consumer<'_> {
         })
     }
 
-    /// The sums of powers of the thread's two rows, over all lanes that share them.
+    /// The sums of exponentials of the thread's two rows, over all lanes that share them.
     fn totals(&self, b: &mut Builder) -> Result<[Scalar; 2], Error> {
         let mut totals = self.of_rows(b, &self.total)?;
         for total in &mut totals {
@@ -79,7 +79,7 @@ impl Consumer<'_> {
         Ok(totals)
     }
 
-    /// Stores the logarithms of the sums of powers to the base e.
+    /// Stores the logsumexps to the base e.
     fn store_lse(&self, b: &mut Builder, entry: &Entry, totals: &[Scalar; 2]) -> Result<(), Error> {
         let Some(lse) = &self.parts.interface.lse else { return Ok(()) };
         let references = self.references(b)?;
@@ -112,7 +112,7 @@ impl Consumer<'_> {
         copy(b, &by, &mine.retile_s(&values)?, &place)
     }
 
-    /// Issues the tensor copies of the warpgroup's rows.
+    /// Issues the TMA copies of the warpgroup's rows.
     fn store_boxes(
         &self,
         b: &mut Builder,

@@ -1,8 +1,8 @@
-//! The warp that clears values of keys that no query of a tile sees.
+//! The warp that zero-fills values of keys that no query of a tile sees.
 //!
-//! With the last keys that the queries of a tile see, tensor copies bring keys behind them: those of later queries, or of the next packed sequence. Their
-//! scores are taken for negative infinity, but a weight of 0 times a value that is not a number would be none either. So the values of a tile's last keys
-//! come by way of a warp beside the producer's, which writes zeros behind them, and then says that the stage is full.
+//! The last KV tile of a query tile also has keys that no query sees: those of later queries, or of the next packed sequence. Their
+//! scores are negative infinity, but a probability of 0 times NaN would be NaN. So a second warp of the producer's warpgroup writes zeros
+//! after the last values, and then signals that the stage is full.
 
 use girih_tensor::{DType, Slice, Space};
 

@@ -1,5 +1,5 @@
-//! Reads an input of C's shape ahead: while a tile is multiplied, tensor copies bring the input's tile to where C will be staged in shared
-//! memory, each element to the place of C's (CUTLASS's epilogue load warp, with `ReuseSmemC`).
+//! Prefetch of an input of C's shape (CUTLASS's epilogue load warp, with `ReuseSmemC`). While the mainloop runs, TMA loads the input's tile into
+//! the shared memory where C will be staged, each element to the place of C's element.
 //!
 //! ```text
 //! a carrier, for each turn                 its warpgroup, for each turn
@@ -45,7 +45,7 @@ pub(in crate::gemm) struct Mapped {
 pub(in crate::gemm) struct Ahead {
     copy: TmaCopy,
     map: Expr,
-    /// Places are full when the input has come, and empty when C stands there.
+    /// Places are full when the input has come, and empty when C is there.
     pipeline: Pipeline,
     /// The places of a warpgroup, and the warpgroups.
     stages: i64,
@@ -60,7 +60,7 @@ pub(in crate::gemm) struct InPlace {
     pub(super) part: Tensor<Smem>,
 }
 
-/// Where a warpgroup, or its carrier, is on its way through the turns in which C is staged.
+/// The position of a warpgroup, or of its carrier, among the subtiles in which C is staged.
 pub(in crate::gemm) struct Turns<'a> {
     ahead: &'a Ahead,
     /// The number of the warpgroup among those that multiply.
@@ -76,12 +76,12 @@ pub(in crate::gemm) struct Carrier<'a> {
     /// The number of the warpgroup's team, and its number in the team.
     team: Expr,
     group: Expr,
-    /// The turn of the block's tile, if teams take turns.
+    /// The position of the block's tile in the order of the teams, if they ping-pong.
     own: Option<PipelineState>,
 }
 
 impl Epilogue {
-    /// The number of the input that is read ahead: the first one that lies like C and has C's dtype, so that it can be staged where C is. A
+    /// The number of the input that is read ahead: the first one that is laid out like C and has C's dtype, so that it can be staged where C is. A
     /// tensor map has to describe it, and each block has to store every tile that it multiplies.
     pub(in crate::gemm) fn ahead(&self, config: &GemmConfig) -> Result<Option<usize>, Error> {
         let Some(parts) = config.mainloop.warp_specialized() else { return Ok(None) };
@@ -142,18 +142,18 @@ impl Ahead {
 }
 
 impl<'a> Turns<'a> {
-    /// At the first turn of a warpgroup.
+    /// At the first subtile of a warpgroup.
     pub(super) fn new(b: &mut Builder, ahead: &'a Ahead, number: &Expr) -> Turns<'a> {
         Turns { ahead, number: number.clone(), round: PipelineState::new(b, 1) }
     }
 
-    /// The warpgroup's place of a turn.
+    /// The warpgroup's place of a subtile.
     fn place(&self, b: &mut Builder, turn: i64) -> Stage {
         let Ahead { stages, warpgroups, .. } = self.ahead;
         Stage { index: &self.number + turn % stages * warpgroups, phase: self.round.stage(b).phase }
     }
 
-    /// Goes past a turn.
+    /// Goes past a subtile.
     fn pass(&self, b: &mut Builder, turn: i64) {
         if (turn + 1) % self.ahead.stages == 0 {
             self.round.advance(b);
@@ -236,7 +236,7 @@ impl Carrier<'_> {
         Ok(())
     }
 
-    /// Issues the copies of the input into the place of a turn.
+    /// Issues the copies of the input into the place of a subtile.
     fn load(&self, b: &mut Builder, tile: &Place, turn: i64) -> Result<(), Error> {
         let Ahead { copy: boxes, map, pipeline, .. } = self.turns.ahead;
         let place = self.turns.place(b, turn);
@@ -252,7 +252,7 @@ impl Carrier<'_> {
         Ok(())
     }
 
-    /// Issues the copies of C from the place of a turn, once it stands there.
+    /// Issues the copies of C from the place of a subtile, once it is there.
     fn store(&self, b: &mut Builder, tile: &Place, turn: i64) -> Result<(), Error> {
         let place = self.turns.place(b, turn);
         self.turns.ahead.pipeline.producer_wait(b, &place)?;

@@ -1,4 +1,4 @@
-//! Applies an epilogue to the sums that a thread has of a tile.
+//! Applies an epilogue to a thread's accumulators of a tile.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use crate::sizes::{extent, static_size};
 use crate::{Counting, Error, Expr, Rmem, Scalar, engine};
 
 /// The most values of C that are computed together, and the most values that are read for them: all have to fit the registers beside
-/// the sums.
+/// the accumulators.
 const TOGETHER: i64 = 32;
 const READ_TOGETHER: i64 = 64;
 /// The values that the widest store to shared memory takes of a thread.
@@ -40,7 +40,7 @@ pub(in crate::gemm) struct AtTile<'a> {
 
 impl AtTile<'_> {
     /// Computes the values of C for `sums`, (FrgV,RestM,RestN), piece by piece: `each` gets the registers of a piece, and the piece, which
-    /// cuts any tensor that is partitioned like the sums.
+    /// cuts any tensor that is partitioned like the accumulators.
     pub(in crate::gemm) fn for_each_piece(
         &self,
         b: &mut Builder,
@@ -87,7 +87,7 @@ impl AtTile<'_> {
         })
     }
 
-    /// The same for the sums of a row of atoms, (FrgV,1,RestN), in pieces no smaller than they have to be.
+    /// The same for the accumulators of a row of atoms, (FrgV,1,RestN), in pieces no smaller than they have to be.
     pub(in crate::gemm) fn for_each_piece_of_row(
         &self,
         b: &mut Builder,
@@ -119,7 +119,7 @@ impl AtTile<'_> {
         (1 << most.max(1).ilog2()).clamp(STORED_TOGETHER, TOGETHER)
     }
 
-    /// Calls `then` with the values of C for a piece of the sums, which are the sums themselves if the epilogue is the identity.
+    /// Calls `then` with the values of C for a piece of the accumulators, which are the accumulators themselves if the epilogue is the identity.
     fn results(
         &self,
         b: &mut Builder,
@@ -141,7 +141,7 @@ impl AtTile<'_> {
         then(b, &out)
     }
 
-    /// The values of C for the sums of a piece.
+    /// The values of C for the accumulators of a piece.
     fn apply(
         &self,
         b: &mut Builder,

@@ -11,7 +11,7 @@ use crate::gemm::mainloop::Sums;
 use crate::tiled::mma::Operand;
 use crate::{Error, Gmem};
 
-/// Stores the results of `epilogue` on the sums to a tile of C, (BlockM,BlockN).
+/// Stores the results of `epilogue` on the accumulators to a tile of C, (BlockM,BlockN).
 pub(in crate::gemm) fn store(
     b: &mut Builder,
     epilogue: &AtTile<'_>,

@@ -37,7 +37,7 @@ impl Epilogue {
     /// With a node that makes one column of C of two neighbouring columns of the product: `C[m,j] = activation(P[m,2j]) * P[m,2j+1]`, the
     /// gated linear units SwiGLU ([`Activation::Silu`]) and GeGLU ([`Activation::Gelu`]) (Shazeer, "GLU Variants Improve Transformer").
     /// Columns 2j of B are those of the gate and columns 2j+1 those of the other projection, so that C has half as many columns as B. Nodes
-    /// before the gate compute with P, M x N, and read inputs of that shape, such as a bias whose values lie as B's columns do; nodes behind
+    /// before the gate compute with P, M x N, and read inputs of that shape, such as a bias whose values are laid out as B's columns do; nodes behind
     /// it compute with C, M x N/2, and read inputs of C's shape.
     ///
     /// # Examples

@@ -1,4 +1,4 @@
-//! What an epilogue writes besides C.
+//! Outputs of an epilogue in addition to C.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub struct Output {
     pub kind: InputKind,
     /// How they are reduced.
     pub reduction: Reduction,
-    /// The element type: that in which the nodes compute, f32, or f64 where the sums are f64.
+    /// The element type: that in which the nodes compute, f32, or f64 where the accumulators are f64.
     pub dtype: DType,
 }
 
@@ -82,7 +82,7 @@ impl fmt::Display for Output {
 }
 
 impl Epilogue {
-    /// With a node that reduces the values before it to `output`, and passes them on. The values are those of the sums' dtype or of f32,
+    /// With a node that reduces the values before it to `output`, and passes them on. The values are those of the accumulators' dtype or of f32,
     /// which C's dtype rounds after the last node. A launch gives the output by its name, in memory that nothing else of the launch uses,
     /// and the kernel writes all of it, whatever it held.
     ///

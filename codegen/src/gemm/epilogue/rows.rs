@@ -1,4 +1,4 @@
-//! How pieces of C lie in shared memory, and the copies to and from there.
+//! How pieces of C are laid out in shared memory, and the copies to and from there.
 
 use girih_layout::{Composed, Lay, lay};
 use girih_tensor::DType;
@@ -20,7 +20,7 @@ const LANES: i64 = 32;
 /// The layout of pieces of C in shared memory, and the copies to and from there.
 #[derive(Clone, Debug)]
 pub(in crate::gemm) struct Rows {
-    /// The rows and columns of C's tile: half as many columns as the sums' where pairs of these are gated.
+    /// The rows and columns of C's tile: half as many columns as the accumulators' where pairs of these are gated.
     pub(super) tile: [i64; 2],
     pub(super) gated: bool,
     pub(super) dtype: DType,
@@ -32,9 +32,9 @@ pub(in crate::gemm) struct Rows {
     /// How many warpgroups multiply a tile together, and how many such teams there are: each has shared memory of its own.
     pub(super) consumers: i64,
     pub(super) teams: i64,
-    /// The layout of a warpgroup's 64 rows, (64,EpiN), as a tensor copy takes them.
+    /// The layout of a warpgroup's 64 rows, (64,EpiN), as a TMA copy takes them.
     pub(super) layout: Composed,
-    /// How the warpgroup has the sums of those rows, the copy from registers, and the one to there.
+    /// How the warpgroup has the accumulators of those rows, the copy from registers, and the one to there.
     pub(super) mma: TiledMma,
     pub(super) store: TiledCopy,
     pub(super) load: TiledCopy,
@@ -42,7 +42,7 @@ pub(in crate::gemm) struct Rows {
 
 /// The way from shared memory to C.
 pub(in crate::gemm) enum Out {
-    /// By tensor copies and the map at this address.
+    /// By TMA and the map at this address.
     Tensor(TmaCopy, Expr),
     /// By the threads of the warpgroup.
     Threads(TiledCopy, Tensors),
@@ -104,18 +104,18 @@ impl Rows {
         })
     }
 
-    /// The tensor copy to C, or from what is staged like C, which lies in global memory as `global` says.
+    /// The TMA copy to C, or from what is staged like C, which is in global memory as `global` says.
     pub(in crate::gemm) fn tma_copy(&self, transfer: Transfer, global: &Lay) -> Result<TmaCopy, Error> {
         let layout = self.layout.layout().append_to(global.rank(), &Lay::UNIT)?; // (64,BlockN,1)
         TmaCopy::new(transfer, self.dtype, global, &layout, self.layout.swizzle())
     }
 
-    /// The turns in which a tile goes through shared memory.
+    /// The subtiles in which a tile goes through shared memory.
     pub(super) fn turns(&self) -> i64 {
         self.tile[0] / self.together[0] * (self.tile[1] / self.together[1])
     }
 
-    /// A warpgroup's strips of a turn.
+    /// A warpgroup's strips of a subtile.
     pub(super) fn strips(&self, turn: i64) -> Vec<Strip> {
         let together = self.together[0] / (ROWS * self.consumers);
         let turns_n = self.tile[1] / self.together[1];
@@ -148,14 +148,14 @@ impl Rows {
     }
 }
 
-/// How many threads of a warpgroup store neighbouring vectors of 64 rows and so many columns, if all threads have as many vectors.
+/// How many threads of a warpgroup store neighbouring vectors of 64 rows and this many columns, if all threads have as many vectors.
 pub(in crate::gemm) fn lanes(major: Major, columns: i64, vector: i64) -> Option<i64> {
     let (line, others) = if major == Major::K { (columns, ROWS) } else { (ROWS, columns) };
     let divides = |along: &i64| WARPGROUP % along == 0 && line % (along * vector) == 0;
     (1..=LANES).rev().filter(divides).find(|along| others % (WARPGROUP / along) == 0)
 }
 
-/// The bytes of shared memory that so many rows and columns of C take.
+/// The bytes of shared memory that this many rows and columns of C take.
 pub(in crate::gemm) fn shared_bytes(dtype: DType, [rows, columns]: [i64; 2]) -> Result<i64, Error> {
     Ok(rows * columns * element_bytes("c_type", dtype)?)
 }

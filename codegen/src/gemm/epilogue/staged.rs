@@ -1,4 +1,4 @@
-//! Stores the results of an epilogue from registers to shared memory, and from there by tensor copies to global memory, while the next
+//! Stores the results of an epilogue from registers to shared memory, and from there by TMA to global memory, while the next
 //! tile is loaded, or by the threads where tensor maps do not describe C.
 
 use girih_layout::Lay;
@@ -33,7 +33,7 @@ pub(in crate::gemm) struct Staged {
 }
 
 impl Staged {
-    /// Allocates the shared memory. What `mapped` says is read ahead, by the tensor copy beside it.
+    /// Allocates the shared memory. What `mapped` says is read ahead, by the TMA copy beside it.
     pub(in crate::gemm) fn new(
         b: &mut Builder,
         rows: Rows,
@@ -58,7 +58,7 @@ impl Staged {
         self.ahead.iter().try_for_each(|ahead| b.if_(&first, |b| ahead.init(b)))
     }
 
-    /// The consumer's way through the turns of what is read ahead.
+    /// The consumer's way through the subtiles of what is read ahead.
     pub(in crate::gemm) fn turns(&self, b: &mut Builder, consumer: &Consumer<'_>) -> Option<Turns<'_>> {
         self.ahead.as_ref().map(|ahead| Turns::new(b, ahead, consumer.number()))
     }
@@ -68,7 +68,7 @@ impl Staged {
         [self.rows.teams, self.rows.consumers]
     }
 
-    /// Whether all threads write to C, and not tensor copies that one thread issues.
+    /// Whether all threads write to C, and not TMA copies that one thread issues.
     pub(in crate::gemm) fn by_threads(&self) -> bool {
         matches!(self.out, Out::Threads(..))
     }
@@ -121,12 +121,12 @@ impl Staged {
         Ok(())
     }
 
-    /// Waits until tensor copies have read what is in shared memory.
+    /// Waits until TMA copies have read what is in shared memory.
     pub(in crate::gemm) fn finish(&self, b: &mut Builder, consumer: &Consumer<'_>) -> Result<(), Error> {
         self.wait(b, consumer, 0)
     }
 
-    /// Waits until tensor copies have read all but the last `pending` stages.
+    /// Waits until TMA copies have read all but the last `pending` stages.
     fn wait(&self, b: &mut Builder, consumer: &Consumer<'_>, pending: i64) -> Result<(), Error> {
         if self.by_threads() || self.ahead.is_some() {
             return Ok(());
@@ -169,7 +169,7 @@ impl Staged {
         })
     }
 
-    /// Copies a strip from shared memory to C, or issues the tensor copies that do so.
+    /// Copies a strip from shared memory to C, or issues the TMA copies that do so.
     fn to_global(
         &self,
         b: &mut Builder,
@@ -189,7 +189,7 @@ impl Staged {
         self.by_lines(b, &threads.get_slice(&thread)?, threads, &place, &target)
     }
 
-    /// Issues the tensor copies of a strip of a team's warpgroup to C.
+    /// Issues the TMA copies of a strip of a team's warpgroup to C.
     pub(super) fn store_boxes(
         &self,
         b: &mut Builder,

@@ -58,7 +58,7 @@ impl Multistage {
 }
 
 impl MultistageMainloop {
-    /// Writes the sums over the tiles of `k_tiles` along K: of block tile `at[0]` of A, M x K, and `at[1]` of B, N x K. All
+    /// Writes the accumulators over the tiles of `k_tiles` along K: of block tile `at[0]` of A, M x K, and `at[1]` of B, N x K. All
     /// [`Multistage::threads`] threads of the block take part. Elements outside of tensors that carry their extents ([`Gmem::bounded`])
     /// count as zero. A second mainloop in the same kernel, and a mainloop in a loop, needs a barrier before it.
     ///

@@ -1,5 +1,5 @@
-//! The warp-specialised mainloop: one warpgroup issues tensor copies of A and B into a pipeline of stages, and the others multiply the
-//! tiles that have arrived, all together (CUTLASS's `KernelTmaWarpSpecializedCooperative`) or in teams that take tiles of C by turns
+//! The warp-specialised mainloop: one warpgroup issues TMA copies of A and B into a pipeline of stages, and the others multiply the
+//! tiles that have arrived, all together (CUTLASS's `KernelTmaWarpSpecializedCooperative`) or in teams that take tiles of C in alternation
 //! (`KernelTmaWarpSpecializedPingpong`).
 
 mod config;
@@ -33,7 +33,7 @@ pub struct WarpSpecializedMainloop {
 }
 
 /// The source of the tiles of A or B ([`WarpSpecializedMainloop::tma_copy`]), or of their scales
-/// ([`WarpSpecializedMainloop::tma_copy_of_scales`]): a tensor copy and the address of its tensor map.
+/// ([`WarpSpecializedMainloop::tma_copy_of_scales`]): a TMA copy and the address of its tensor map.
 #[derive(Clone, Debug)]
 pub struct Feed {
     /// The copy, which knows the tensor's shape.
@@ -54,7 +54,7 @@ struct Shared<'a> {
     mainloop: &'a WarpSpecializedMainloop,
     stages: Stages,
     pipeline: Pipeline,
-    /// The turns of the teams to multiply, if there are several.
+    /// The ping-pong order of the teams' mainloops, if there are several teams.
     turns: Option<OrderedSequence>,
 }
 
@@ -70,7 +70,7 @@ impl WarpSpecialized {
 }
 
 impl WarpSpecializedMainloop {
-    /// The tensor copy that brings tiles of A, (M,K) or (M,K,L), or B, (N,K) or (N,K,L), which lies in global memory as `global` says.
+    /// The TMA copy that brings tiles of A, (M,K) or (M,K,L), or B, (N,K) or (N,K,L), which is in global memory as `global` says.
     ///
     /// # Errors
     /// As [`TmaCopy::new`].
@@ -82,7 +82,7 @@ impl WarpSpecializedMainloop {
         TmaCopy::new(transfer, dtype, global, &layout, tile.swizzle())
     }
 
-    /// The tensor copy that brings the scales of a tile's rows for one group, of scales of an operand that lie in global memory as `global`,
+    /// The TMA copy that brings the scales of a tile's rows for one group, of scales of an operand that are in global memory as `global`,
     /// (Scales,Groups), says: the scales of a group follow each other (CUTLASS's scales are M-major too).
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl WarpSpecializedMainloop {
     /// [`Error::Config`] for shared memory that does not suffice, and for another number of feeds; the errors of `produce` and `consume`.
     ///
     /// # Examples
-    /// The kernel has a block for each tile of 64 x 64, and does not store the sums.
+    /// The kernel has a block for each tile of 64 x 64, and does not store the accumulators.
     /// ```
     /// use girih_codegen::atom::{Major, MmaAtom, MmaKind, Product};
     /// use girih_codegen::gemm::{Feed, WarpSpecialized, k_tiles};

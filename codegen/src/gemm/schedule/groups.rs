@@ -1,4 +1,4 @@
-//! Persistent blocks, which go through the tiles of groups of rows or columns whose sizes stand in memory.
+//! Persistent blocks for grouped GEMM, whose group sizes are in device memory.
 
 use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
 use girih_tensor::Space;
@@ -22,7 +22,7 @@ const TOGETHER: i64 = 16;
 /// The tiles of a group follow those of the group before. The number of tiles follows from the offsets, so that the host knows no more than
 /// the most that there may be.
 ///
-/// The offsets need not ascend: group `g` has what lies from the `g`-th of them to the next one and within the operand, which is nothing if
+/// The offsets need not ascend: group `g` has what is from the `g`-th of them to the next one and within the operand, which is nothing if
 /// that one is less.
 pub(in crate::gemm) struct Groups {
     mode: usize,
@@ -34,17 +34,17 @@ pub(in crate::gemm) struct Groups {
     shared: Expr,
     first: Expr,
     step: Expr,
-    /// The extent of all groups together, the tile's extent along them, and how many tiles lie across.
+    /// The extent of all groups together, the tile's extent along them, and how many tiles are laid out across.
     extent: Expr,
     along: i64,
     across: Expr,
-    /// The number of elements of which the origin of tiles is a multiple: tensor copies begin at multiples of 16 bytes.
+    /// The number of elements of which the origin of tiles is a multiple: TMA copies begin at multiples of 16 bytes.
     unit: i64,
 }
 
-/// Where a thread stands among the groups.
+/// Where a thread is among the groups.
 struct Walk {
-    /// The group after the one at which the thread stands, and the number of the first tile of each.
+    /// The group after the one at which the thread is, and the number of the first tile of each.
     ahead: Reg,
     first: Reg,
     next: Reg,
@@ -166,7 +166,7 @@ impl Groups {
         (extent + (self.along - 1)).div(self.along)
     }
 
-    /// The place of tile `tile`, which is one of the group at which `walk` stands.
+    /// The place of tile `tile`, which is one of the group at which `walk` is.
     fn place(&self, b: &mut Builder, walk: &Walk, tile: &Expr, extents: [i64; 2]) -> Result<Place, Error> {
         let origin = b.var(&walk.origin, 0, MAX_EXTENT, self.unit);
         let within = self.within(b, walk);

@@ -1,4 +1,4 @@
-//! Persistent blocks, which go through tiles in an order that stands in memory.
+//! Persistent blocks: each computes one tile after another, in an order that a table has.
 
 use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
 use girih_tensor::Space;

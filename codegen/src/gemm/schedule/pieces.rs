@@ -1,11 +1,11 @@
-//! Which block multiplies which pieces of which tiles, so that all blocks have as much to do.
+//! Stream-K work units: the ranges of K of the tiles that each block computes, so that all blocks have equal work.
 
 use std::ops::Range;
 
 use crate::Error;
 
 /// The words of a piece in memory: row and column, first tile along K and how many there are, array and flags, product and others. The
-/// second one of two stands in the upper half of a word, of which the sign is free, and the flags above 24 bits.
+/// second one of two is in the upper half of a word, of which the sign is free, and the flags above 24 bits.
 pub(super) const WORDS: usize = 4;
 pub(super) const HALF: u32 = 16;
 pub(super) const FLAGS: u32 = 24;
@@ -15,7 +15,7 @@ pub(super) const LAST: u32 = 2;
 pub(super) const LEFT: u32 = 4;
 /// The most that the lower and the upper half of a word hold.
 pub(super) const MOST: [u32; 2] = [(1 << HALF) - 1, (1 << (HALF - 1)) - 1];
-/// As many tiles along K as it costs a block to hand over its sums, or to take those of another block.
+/// As many tiles along K as it costs a block to hand over its accumulators, or to take those of another block.
 const COST: u32 = 4;
 /// The most windows into which K is cut.
 const WINDOWS: u32 = 32;
@@ -43,7 +43,7 @@ pub(in crate::gemm) struct Work<'a> {
 /// Where the tiles do not fill the blocks, the tiles that are left, or these and one for each block, are cut along K, such that every block
 /// has as much to do: pieces of one length, in which blocks go through K side by side, or what a long row of all tiles gives each block
 /// ("Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU", Osama et al.). These pieces come first,
-/// and the whole tiles after them. A tile's first piece along K is of the block that stores the tile, after it has added the sums of the
+/// and the whole tiles after them. A tile's first piece along K is of the block that stores the tile, after it has added the accumulators of the
 /// other pieces in their order along K. It waits for blocks of lower numbers alone, which wait for nobody before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pieces {
@@ -61,14 +61,14 @@ pub struct Piece {
     pub k: Range<u32>,
     /// Whether the last of these comes first.
     pub backwards: bool,
-    /// What becomes of the piece's sums.
+    /// Whether the piece's accumulator is stored or passed to another block.
     pub sums: Handed,
 }
 
-/// What becomes of the sums of a piece of a tile. Sums are handed over in arrays of a workspace, those of a tile in consecutive ones.
+/// Whether the accumulator of a piece is stored or passed to another block. It is passed in an array of a workspace; those of a tile are consecutive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handed {
-    /// The block adds those in so many arrays from the first on, and stores the tile.
+    /// The block adds those in this many arrays from the first on, and stores the tile.
     Stored {
         /// The number of the first array, if there are any.
         first: u32,
@@ -89,11 +89,11 @@ pub enum Handed {
 enum Cut {
     /// Not at all.
     Whole,
-    /// Each of so many tiles into `windows` equal pieces.
+    /// Each of this many tiles into `windows` equal pieces.
     Equal { tiles: u32, windows: u32 },
-    /// Each of so many tiles into `windows` pieces of `length` tiles along K, and what is left of it for the `rest` blocks that are left.
+    /// Each of this many tiles into `windows` pieces of `length` tiles along K, and what is left of it for the `rest` blocks that are left.
     Windows { tiles: u32, windows: u32, length: u32, rest: u32 },
-    /// So many tiles, one behind the other, into equal pieces for all blocks.
+    /// This many tiles, one behind the other, into equal pieces for all blocks.
     Row { tiles: u32 },
 }
 
@@ -101,7 +101,7 @@ enum Cut {
 type Part = (u32, Range<u32>);
 
 impl Pieces {
-    /// Shares out the work on so many rows and columns of tiles; the sums of a piece take `array_bytes` bytes.
+    /// Shares out the work on this many rows and columns of tiles; the accumulators of a piece take `array_bytes` bytes.
     pub(in crate::gemm) fn new(
         work: &Work<'_>,
         [rows, columns]: [u32; 2],
@@ -164,7 +164,7 @@ impl Pieces {
         &self.blocks
     }
 
-    /// The bytes of the sums and those of the semaphores in the workspace.
+    /// The bytes of the accumulators and those of the semaphores in the workspace.
     pub fn workspace(&self) -> [u64; 2] {
         [u64::from(self.arrays) * self.array_bytes, u64::from(self.arrays) * super::SEMAPHORE as u64]
     }
@@ -285,8 +285,8 @@ fn side_by_side(tiles: u32, windows: u32, from: impl Fn(u32) -> u32) -> impl Ite
     })
 }
 
-/// The shares of `blocks` blocks of the tiles along K in `k` of `tiles` tiles that stand in a row. A share that would end so near the
-/// beginning or the end of a tile that handing over the sums would cost more ends there.
+/// The shares of `blocks` blocks of the tiles along K in `k` of `tiles` tiles that are in a row. A share that would end so near the
+/// beginning or the end of a tile that handing over the accumulators would cost more ends there.
 fn row(tiles: u32, k: Range<u32>, blocks: u32) -> Vec<Vec<Part>> {
     let length = u64::from(k.end - k.start);
     let end = |share: u32| {

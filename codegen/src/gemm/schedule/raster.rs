@@ -1,4 +1,4 @@
-//! The tile of C that a block computes.
+//! Rasterisation: from a block's number to its tile of C.
 
 use crate::builder::Builder;
 use crate::{Error, Expr};

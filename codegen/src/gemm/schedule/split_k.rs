@@ -1,4 +1,4 @@
-//! Split-K: several blocks for each tile of C share K. The blocks of a cluster add up their sums through distributed shared memory;
+//! Split-K: several blocks for each tile of C share K. The blocks of a cluster add up their accumulators through distributed shared memory;
 //! if a tile has more blocks than that, the last of them adds up what all have left in a workspace.
 
 use std::ops::Range;
@@ -46,7 +46,7 @@ impl Part {
         Ok(until(&self.index)?..until(&(&self.index + 1))?)
     }
 
-    /// Adds up the sums of the cluster's blocks, each of which gets a share of the columns: `own` are the block's sums of the whole
+    /// Adds up the accumulators of the cluster's blocks, each of which gets a share of the columns: `own` are the block's accumulators of the whole
     /// tile, `share` those of its columns.
     fn add_up_cluster(
         &self,
@@ -78,7 +78,7 @@ impl Part {
         Ok(())
     }
 
-    /// Leaves the sums in the workspace, for each part an array. The last block to do so adds up the sums of all parts, and stores them.
+    /// Leaves the accumulators in the workspace, for each part an array. The last block to do so adds up the accumulators of all parts, and stores them.
     fn add_up(
         &self,
         b: &mut Builder,
@@ -101,7 +101,7 @@ impl Part {
         })
     }
 
-    /// Runs `store` where the sums of the tile at `place` are, with these sums and their place. In a cluster each block has the sums of a
+    /// Runs `store` where the accumulators of the tile at `place` are, with these accumulators and their place. In a cluster each block has the accumulators of a
     /// share of the columns, for which `share` makes registers.
     pub(super) fn store_sums(
         &self,

@@ -1,4 +1,4 @@
-//! Blocks that go through pieces of tiles, each some of a tile's tiles along K.
+//! Stream-K: persistent blocks that compute work units, each a range of K of a tile.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::{Error, Expr, Scalar};
 
 /// The bytes of a piece.
 const PIECE: i64 = 4 * WORDS as i64;
-/// The most pieces, and the most arrays of sums.
+/// The most pieces, and the most arrays of accumulators.
 const MAX_PIECES: i64 = 1 << FLAGS;
 
 /// The pieces of all blocks in memory ([`Pieces::table`](super::Pieces::table)).
@@ -28,7 +28,7 @@ pub(in crate::gemm) struct Stream {
 pub(super) struct Piece {
     /// The tiles along K.
     k: Range<Expr>,
-    /// Whether the sums are left for another block.
+    /// Whether the accumulators are left for another block.
     left: Cond,
     /// The number of the array in which they are left, or of the tile's first array.
     array: Expr,
@@ -106,7 +106,7 @@ impl Piece {
         self.k.clone()
     }
 
-    /// Leaves the sums in the workspace, or adds those that others have left there, in one order, and runs `store`.
+    /// Leaves the accumulators in the workspace, or adds those that others have left there, in one order, and runs `store`.
     pub(super) fn store_sums(
         &self,
         b: &mut Builder,

@@ -1,4 +1,4 @@
-//! Sums that blocks hand to one another through a workspace.
+//! Partial accumulators that blocks pass to one another through a workspace (split-K, stream-K).
 
 use girih_layout::Lay;
 use girih_tensor::{DType, Slice, Tensor};
@@ -19,10 +19,10 @@ use crate::{Error, Expr, Gmem, Memory, Rmem};
 pub(in crate::gemm) const SEMAPHORE: i64 = 4;
 /// The bytes of which the workspace's address is a multiple.
 pub(super) const LINE: i64 = 16;
-/// The registers for a thread's sums and for what is read together to be added to them.
+/// The registers for a thread's accumulators and for what is read together to be added to them.
 const REGISTERS: i64 = 160;
 
-/// The threads that have the sums, and the workspace through which blocks hand them on, if there is one.
+/// The threads that have the accumulator, and the workspace through which blocks pass partial accumulators, if there is one.
 pub(in crate::gemm) struct Team<'a> {
     /// The thread's number in the team, and the number of its threads.
     pub(in crate::gemm) thread: Expr,
@@ -32,7 +32,7 @@ pub(in crate::gemm) struct Team<'a> {
     pub(in crate::gemm) workspace: Option<&'a Workspace>,
 }
 
-/// The workspace in which sums wait for the block that adds them up: arrays of sums, and counters of those that have arrived.
+/// The workspace in which accumulators wait for the block that adds them up: arrays of accumulators, and counters of those that have arrived.
 pub(in crate::gemm) struct Workspace {
     sums: Expr,
     arrived: Expr,
@@ -68,7 +68,7 @@ impl Workspace {
         Workspace { sums, arrived: params.pointer(b, "semaphores", SEMAPHORE) }
     }
 
-    /// The thread's vectors in an array of sums, (Width,Columns,Rows): the threads' vectors lie side by side.
+    /// The thread's vectors in an array of accumulators, (Width,Columns,Rows): the threads' vectors are side by side.
     pub(super) fn array(
         &self,
         vectors: &Vectors,
@@ -93,11 +93,11 @@ impl Workspace {
     }
 }
 
-/// A thread's sums as vectors of neighbours.
+/// A thread's accumulators as vectors of neighbours.
 pub(super) struct Vectors {
     /// (Width,Columns,Rows)
     pub(super) layout: Lay,
-    /// The values of a vector: four, where so many make up all values.
+    /// The values of a vector: four, where this many make up all values.
     pub(super) width: i64,
     /// The vectors along a row of atoms, and the rows of atoms.
     pub(super) counts: [i64; 2],
@@ -123,7 +123,7 @@ impl Vectors {
         self.counts[0] * self.counts[1]
     }
 
-    /// Copies the thread's sums to `array`, (Width,Columns,Rows).
+    /// Copies the thread's accumulators to `array`, (Width,Columns,Rows).
     pub(super) fn leave<E: Memory + Data>(
         &self,
         b: &mut Builder,
@@ -134,7 +134,7 @@ impl Vectors {
         copy(b, AUTO_VECTORIZING_COPY, &own, array)
     }
 
-    /// `sums = parts[0] + parts[1] + ...`, where each part is a tensor in memory, (Width,Columns,Rows); with `onto`, the sums are added to
+    /// `sums = parts[0] + parts[1] + ...`, where each part is a tensor in memory, (Width,Columns,Rows); with `onto`, the accumulators are added to
     /// what they were.
     pub(super) fn add_up<E: Memory + Data>(
         &self,

@@ -61,7 +61,7 @@ impl TiledCopy {
         TiledCopy::judged(atom, bits, &tv, known!(Tiles::new(tiles.split_at(rank).0)))
     }
 
-    /// A copy of data that lies in memory as `data`, coordinate -> address, says, by the threads and values of `tv`,
+    /// A copy of data that is in memory as `data`, coordinate -> address, says, by the threads and values of `tv`,
     /// `(Thr,Val) -> address`. The tile consists of the coordinates that `tv` reaches (CuTe's `make_cotiled_copy`).
     ///
     /// # Errors

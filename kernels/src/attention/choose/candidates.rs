@@ -1,4 +1,4 @@
-//! What a tuner chooses from.
+//! The configurations that a tuner measures.
 
 use girih_codegen::attention::{AttentionConfig, Form, Ring};
 

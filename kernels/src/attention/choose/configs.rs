@@ -1,4 +1,4 @@
-//! The tiles from which is chosen.
+//! The finite list of configurations.
 
 use girih_codegen::attention::{AttentionConfig, Features, Form, Multistage, Ring};
 use girih_tensor::DType;
@@ -87,7 +87,7 @@ const TILINGS: [Tilings; 5] = [
 ];
 
 impl Tilings {
-    /// The tiles for heads of so many columns.
+    /// The tiles for heads of this many columns.
     pub(super) fn of(head_dim: i64) -> Tilings {
         let fits = TILINGS.iter().find(|tilings| head_dim <= tilings.small.head_dim);
         // No head has more columns than the last one.
@@ -131,7 +131,7 @@ pub(super) fn ring(tiling: Tiling) -> AttentionConfig {
     ring_of(Ring { warpgroups: tile[0] / 64, stages, buffers, registers }, head_dim, tile[1])
 }
 
-/// The same of warpgroups that go through so many keys at a time.
+/// The same of warpgroups that go through this many keys at a time.
 pub(super) fn ring_of(ring: Ring, head_dim: i64, keys: i64) -> AttentionConfig {
     config(Form::Ring(ring), head_dim, [64 * ring.warpgroups, keys])
 }
@@ -177,7 +177,7 @@ const OF_F32: [(i64, [i64; 2], i64, i64); 6] = [
 /// The columns from which copies of fewer than 16 bytes, which are more, leave no registers for 32 rows.
 const WIDE: i64 = 128;
 
-/// The configuration of the other kernels for heads of so many columns, which are copied by `vector` elements.
+/// The configuration of the other kernels for heads of this many columns, which are copied by `vector` elements.
 pub(super) fn multistage(dtype: DType, head_dim: i64, vector: i64, features: Features) -> AttentionConfig {
     let all = match (dtype, features.bias) {
         (DType::F32, _) => &OF_F32,

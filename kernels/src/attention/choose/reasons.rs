@@ -1,4 +1,4 @@
-//! Why a problem gets its configuration.
+//! The reasons for the choice of a configuration, as text.
 
 use girih_codegen::attention::Form;
 
@@ -57,20 +57,25 @@ pub fn reasons(
     };
     reasons.push(("schedule", schedule));
     if problem.is_packed() && matches!(config.form, Form::Ring(_)) {
-        reasons.push(("store", "by threads: tensor copies would write behind the ends of sequences".into()));
+        reasons.push(("store", "by threads: TMA would write beyond the ends of sequences".into()));
     }
     Ok(reasons)
 }
 
 fn family(problem: &Problem, form: &Form, hardware: Hardware) -> String {
     match (form, misfit(problem)) {
-        (Form::Ring(_), _) => "sm90: warpgroups multiply by wgmma and hand the tensor cores on, from tiles that tensor copies bring".into(),
+        (Form::Ring(_), _) => {
+            "sm90: warpgroups multiply by wgmma and ping-pong on the tensor cores, from tiles that TMA loads"
+                .into()
+        }
         (Form::Multistage(_), Some((what, found, accepted))) => {
             let is = if what.ends_with('s') { "are" } else { "is" };
             format!("sm80: sm90 takes {accepted}; the {what} {is} {found}")
         }
         (Form::Multistage(_), None) if hardware.sm == 90 => "sm80: asked for; sm90 is faster on sm_90".into(),
-        (Form::Multistage(_), None) => "sm80: warps multiply on the tensor cores of every GPU from sm_80 on".into(),
+        (Form::Multistage(_), None) => {
+            "sm80: warps multiply on the tensor cores of every GPU from sm_80 on".into()
+        }
     }
 }
 
@@ -78,6 +83,6 @@ fn order(problem: &Problem) -> &'static str {
     if problem.mask().is_none() && !problem.is_packed() {
         "head by head, and at the end the last ones of heads, which have fewer queries"
     } else {
-        "by groups of heads whose keys and values have 16 MB together, the tiles with most keys first"
+        "by heads whose keys and values have 16 MB together, the tiles with most keys first"
     }
 }

@@ -1,4 +1,4 @@
-//! Which configuration, and into how many parts sequences are cut.
+//! The choice of a decode configuration and of the number of splits of the keys.
 
 use girih_codegen::attention::decode::{DecodeConfig, DecodeFeatures, KEYS, MAX_PARTS, MAX_TILES};
 use girih_device::Limits;
@@ -10,14 +10,14 @@ use girih_device::sizes::{wide, word};
 
 /// The most tiles of a part, so that blocks of sequences that are longer than others are not left alone at the end.
 const MOST_TILES: i64 = 128;
-/// The least tiles of a part, where sequences fill the multiprocessors by themselves, and where they do not.
+/// The least tiles of a part, where sequences fill the SMs by themselves, and where they do not.
 const LEAST_TILES: [i64; 2] = [32, 2];
 /// The least tiles of keys and values in shared memory: one is read while another one comes.
 const LEAST_STAGES: i64 = 2;
 /// The most blocks along the third axis of a grid.
 const MAX_Z: i64 = (1 << 16) - 1;
 
-/// What parts cost, by which their number is chosen. One is the time that a multiprocessor needs for a tile of 64 keys where all of them share the memory.
+/// What parts cost, by which their number is chosen. One is the time that an SM needs for a tile of 64 keys where all of them share the memory.
 ///
 /// # Examples
 /// ```
@@ -34,9 +34,9 @@ const MAX_Z: i64 = (1 << 16) - 1;
 pub struct Costs {
     /// What a block costs besides its tiles, in tiles: until its first tile has come, and from its last tile to its rows.
     pub block: f64,
-    /// What the second kernel costs, in tiles of a multiprocessor.
+    /// What the second kernel costs, in tiles of an SM.
     pub sum: f64,
-    /// The part of the time of a tile, where all multiprocessors share the memory, that a multiprocessor with several blocks needs by itself. A single
+    /// The part of the time of a tile, where all SMs share the memory, that an SM with several blocks needs by itself. A single
     /// block has too little under way to be faster.
     pub alone: f64,
 }
@@ -45,7 +45,7 @@ impl Costs {
     /// Those by which [`choose`] chooses: estimates, which `gpu_decode --sweep` compares with measurements.
     pub const OWN: Costs = Costs { block: 1.0, sum: 2.0, alone: 0.95 };
 
-    /// The time of a problem whose sequences are all as long as the cache allows, if each is cut into `parts` parts of one tile or more. Multiprocessors share
+    /// The time of a problem whose sequences are all as long as the cache allows, if each is cut into `parts` parts of one tile or more. SMs share
     /// the memory, but no one is faster than it is by itself.
     pub fn time(&self, problem: &DecodeProblem, multiprocessors: u32, parts: i64) -> f64 {
         let multiprocessors = i64::from(multiprocessors);
@@ -76,7 +76,7 @@ pub struct DecodePlan {
 }
 
 impl DecodePlan {
-    /// The floats of the workspace: rows, and of each a maximum and a sum of powers.
+    /// The floats of the workspace: rows, and of each a maximum and a sum of exponentials.
     pub fn workspace(&self, problem: &DecodeProblem) -> [i64; 2] {
         if self.parts == 1 {
             return [0; 2];
@@ -211,7 +211,7 @@ fn cut(problem: &DecodeProblem, multiprocessors: u32) -> i64 {
     (least..=most).min_by(|a, b| time(a).total_cmp(&time(b))).unwrap_or(least)
 }
 
-/// The blocks of a multiprocessor and the stages of each, so that much is under way.
+/// The blocks of an SM and the stages of each, so that much is under way.
 fn resident(config: DecodeConfig, limits: &Limits) -> Result<DecodeConfig, Error> {
     let of_bits = |bits: u32| i64::from(bits) / 8;
     let stage = 2 * KEYS * config.head_dim * of_bits(config.cache.bits());

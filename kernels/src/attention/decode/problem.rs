@@ -1,4 +1,4 @@
-//! What is computed.
+//! The problem of decode attention: sizes, strides, cache, options.
 
 use girih_codegen::attention::Scores;
 use girih_codegen::attention::decode::{MAX_KEYS, MAX_PAGE_STRIDE, MAX_PAGES};
@@ -24,7 +24,7 @@ pub enum CacheOrder {
     HeadsFirst,
 }
 
-/// A cache that lies in pages.
+/// A cache that is in pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pages {
     /// The keys of a page: a power of two from 16 to 256.
@@ -217,7 +217,7 @@ impl DecodeProblem {
         Ok(DecodeProblem { left: Some(left), ..self })
     }
 
-    /// The same, where the logarithms of the sums of powers are wanted too.
+    /// The same, where the logsumexps are wanted too.
     #[must_use]
     pub fn with_lse(self) -> DecodeProblem {
         DecodeProblem { lse: true, ..self }
@@ -297,7 +297,7 @@ impl DecodeProblem {
         self.capacity
     }
 
-    /// The pages, if K and V lie in pages.
+    /// The pages, if K and V are in pages.
     pub fn pages(&self) -> Option<Pages> {
         self.pages
     }
@@ -368,7 +368,7 @@ impl DecodeProblem {
         self.batches * self.heads * self.queries
     }
 
-    /// Whether the logarithms of the sums of powers are wanted.
+    /// Whether the logsumexps are wanted.
     pub fn has_lse(&self) -> bool {
         self.lse
     }

@@ -1,4 +1,4 @@
-//! Why a problem of decoding gets its plan.
+//! The reasons for the choice of a decode plan, as text.
 
 use girih_codegen::attention::decode::KEYS;
 use girih_device::Limits;
@@ -38,9 +38,9 @@ pub fn reasons(
     let tiles = problem.capacity().div_euclid(KEYS) + i64::from(problem.capacity() % KEYS > 0);
     let of_parts = match (parts, plan.parts) {
         (Some(_), asked) => format!("up to {asked}, as asked for"),
-        (None, 1) => format!(
-            "one: {blocks} blocks of whole sequences take least time on {multiprocessors} multiprocessors"
-        ),
+        (None, 1) => {
+            format!("one: {blocks} blocks of whole sequences take least time on {multiprocessors} SMs")
+        }
         (None, several) => format!(
             "up to {several} for {tiles} tiles of {KEYS} keys, {} tiles or more in each: {blocks} blocks for each part take least time on \
              {multiprocessors} multiprocessors, with what a block and the second kernel cost",
@@ -49,7 +49,7 @@ pub fn reasons(
     };
     let stage = 2 * KEYS * plan.config.head_dim * i64::from(plan.config.cache.bits()) / 8;
     let stages = format!(
-        "{} tiles of keys and values of {} KB in shared memory, {} blocks on a multiprocessor, so that much is under way",
+        "{} tiles of keys and values of {} KB in shared memory, {} blocks on an SM, so that much is in flight",
         plan.config.stages,
         stage >> 10,
         plan.config.min_blocks

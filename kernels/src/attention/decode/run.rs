@@ -1,4 +1,4 @@
-//! Loading and launching.
+//! Loading and launching of decode attention.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub struct DecodeArgs<'a, T: Pod, C: Pod> {
     pub scales: Option<[&'a Buffer<f32>; 2]>,
     /// Where O goes.
     pub o: &'a Buffer<T>,
-    /// Where the logarithms of the sums of powers go, if they are wanted.
+    /// Where the logsumexps go, if they are wanted.
     pub lse: Option<&'a Buffer<f32>>,
 }
 

@@ -1,4 +1,4 @@
-//! Which keys a query sees.
+//! Masks: causal, and windows to the left and to the right.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What becomes of scores, and what is written besides O.
+//! Score modifiers (soft cap and bias), and outputs in addition to O.
 
 use girih_codegen::attention::{Features, Scores};
 use girih_codegen::gemm::{MAX_EXTENT, MAX_STRIDE};
@@ -107,7 +107,7 @@ impl Problem {
         self.with_bias_strides(dtype, strides)
     }
 
-    /// The same with a bias whose queries, heads and batches begin so many elements apart, 0 where all have the same.
+    /// The same with a bias whose queries, heads and batches begin this many elements apart, 0 where all have the same.
     ///
     /// # Errors
     /// [`Error::Input`] for another dtype than f32 and that of the problem, and for packed sequences; [`Error::Extent`] for strides outside of
@@ -160,14 +160,14 @@ impl Problem {
         self.bias.as_ref().filter(|_| !empty).map_or(0, |bias| span(self.keys, bias.strides, extents))
     }
 
-    /// The same with the logarithms of the sums of powers written too, to the base e: f32, [batch, head, query] without gaps. A query that sees no key has
+    /// The same with the logsumexps written too, to the base e: f32, [batch, head, query] without gaps. A query that sees no key has
     /// negative infinity.
     #[must_use]
     pub fn with_lse(self, lse: bool) -> Problem {
         Problem { lse, ..self }
     }
 
-    /// Whether the logarithms of sums are written.
+    /// Whether the logsumexps are written.
     pub fn lse(&self) -> bool {
         self.lse
     }

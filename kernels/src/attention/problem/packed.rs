@@ -1,4 +1,4 @@
-//! Sequences of different lengths that follow each other.
+//! Packed sequences of different lengths (varlen).
 
 use std::sync::Arc;
 

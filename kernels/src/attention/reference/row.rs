@@ -9,14 +9,14 @@ use crate::attention::{Array, Problem, Sequence};
 use crate::gemm::half_of_least;
 use girih_device::sizes::{rounded, size};
 
-/// A row of O and the logarithm of its sum of powers, each with how far a kernel may be from it.
+/// A row of O and its logsumexp, each with how far a kernel may be from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The row.
     pub output: Vec<f64>,
     /// The bound of each element.
     pub bounds: Vec<f64>,
-    /// The logarithm of the sum of powers to the base e; negative infinity if the query sees no key.
+    /// The logsumexp of the row to the base e; negative infinity if the query sees no key.
     pub lse: f64,
     /// The bound of the logarithm.
     pub lse_bound: f64,
@@ -178,7 +178,7 @@ const CAPPED: f64 = 1.0 / (1 << 21) as f64;
 /// The relative error of the hardware's tanh, a little above 2^-10.987, by which 16-bit scores are capped on Hopper.
 const TANH: f64 = 0.000_525;
 
-/// What a column of the values adds up to over the keys, for powers p and what these may be wrong by.
+/// What a column of the values adds up to over the keys, for exponentials p and what these may be wrong by.
 #[derive(Clone, Copy, Default)]
 struct Column {
     /// The sum of p v, and the largest size that it has on the way.
@@ -191,7 +191,7 @@ struct Column {
     of_values: f64,
 }
 
-/// The values weighted by the powers of the scores.
+/// The values weighted by the exponentials of the scores.
 fn weighted<'a>(dtype: DType, scores: &[Score], values: impl Iterator<Item = &'a [f64]>, dim: usize) -> Row {
     let largest = scores.iter().map(|score| score.value).fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY && scores.iter().all(|score| !score.value.is_nan()) {

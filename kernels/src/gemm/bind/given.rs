@@ -1,4 +1,4 @@
-//! What a launch gives for the inputs and outputs of an epilogue.
+//! The buffers and scalars of an epilogue in a launch.
 
 use girih_codegen::gemm::{Input, InputKind, MAX_EXTENT, MAX_STRIDE};
 use girih_device::{Arg, Buffer, Pod, Pointers};
@@ -146,7 +146,7 @@ impl<'a> Given<'a> {
         Given { stride, ..self }
     }
 
-    /// The elements from the tensor of a product to that of the next one, of so many products. A single product has no next one.
+    /// The elements from the tensor of a product to that of the next one, of this many products. A single product has no next one.
     pub(super) fn step(&self, products: i64) -> i64 {
         if products > 1 { self.stride } else { 0 }
     }

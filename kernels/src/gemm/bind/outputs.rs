@@ -1,4 +1,4 @@
-//! What a launch gives for the outputs of an epilogue besides C.
+//! The arguments for outputs of an epilogue in addition to C.
 
 use girih_codegen::gemm::{InputKind, MAX_STRIDE, Output};
 
@@ -63,7 +63,7 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// How many elements lie between the first and the last that is written of an output, both counted.
+    /// How many elements are between the first and the last that is written of an output, both counted.
     pub(super) fn elements_of(&self, output: &Output, given: &Given<'_>) -> i64 {
         self.values_of(output) + (self.problem.batches() - 1).max(0) * given.step(self.problem.batches())
     }

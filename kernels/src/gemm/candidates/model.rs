@@ -5,13 +5,13 @@ use girih_codegen::gemm::{GemmConfig, Mainloop, Schedule, Store};
 use crate::gemm::Problem;
 use crate::gemm::choose::together;
 
-/// How long a configuration would take, in cycles of a multiprocessor, if nothing went wrong.
+/// How long a configuration would take, in cycles of an SM, if nothing went wrong.
 pub(super) struct Model {
     pub(super) problem: Problem,
     pub(super) multiprocessors: i64,
 }
 
-/// Bytes that a multiprocessor reads from shared memory and from the L2 cache in a cycle, and that all get from memory.
+/// Bytes that an SM reads from shared memory and from the L2 cache in a cycle, and that all get from memory.
 const SHARED: f64 = 128.0;
 const L2: f64 = 48.0;
 const MEMORY: f64 = 2600.0;
@@ -23,7 +23,7 @@ const MET: f64 = 1500.0;
 const MULTICAST: f64 = 1.02;
 
 impl Model {
-    /// The tiles of so many rows and columns.
+    /// The tiles of this many rows and columns.
     pub(super) fn tiles(&self, [rows, columns]: [i64; 2]) -> i64 {
         let [m, n, _] = self.problem.mnk();
         let of_one = ((m + rows - 1) / rows).saturating_mul((n + columns - 1) / columns);

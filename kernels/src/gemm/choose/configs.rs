@@ -30,13 +30,13 @@ pub(super) const fn loads(dtype: DType, major: Major) -> &'static [i64] {
         _ => &[16, 8, 4, 2, 1],
     }
 }
-/// Elements of C that one store may take: as many as a thread has side by side in a row. A vector of sums of single threads would lie in
+/// Elements of C that one store may take: as many as a thread has side by side in a row. A vector of accumulators of single threads would be in
 /// registers of the same banks as the vectors of B by which they are multiplied, so that every product would wait.
 pub(super) const STORES_SIMT: [i64; 1] = [1];
 pub(super) const STORES_SM80: [i64; 2] = [2, 1];
-/// The same where tensor copies do not store C. More than 4 bytes of bf16 are hardly faster.
+/// The same where TMA copies do not store C. More than 4 bytes of bf16 are hardly faster.
 pub(super) const STORES_SM90: [i64; 2] = [2, 1];
-/// The same of groups, which tensor copies do not store.
+/// The same of groups, which TMA copies do not store.
 pub(super) const fn stores_of_groups(output: DType) -> [i64; 3] {
     [128 / output.bits() as i64, 2, 1]
 }
@@ -49,7 +49,7 @@ const BATCHES: [Batch; 5] =
 /// A dtype that tensor cores multiply.
 pub(super) struct Input {
     dtype: DType,
-    /// The dtype of its sums.
+    /// The dtype of its accumulators.
     pub(super) sums: DType,
     /// The atom of a warp. That of a warpgroup follows from the dtype.
     warp: MmaAtom,
@@ -130,7 +130,7 @@ impl Input {
     }
 }
 
-/// What tensor cores need to know of a problem's dtype and sums, if they multiply it.
+/// What tensor cores need to know of a problem's dtype and accumulators, if they multiply it.
 pub(super) fn tensor(problem: &Problem) -> Option<&'static Input> {
     TENSOR.iter().find(|input| (input.dtype, input.sums) == (problem.dtype(), problem.sums()))
 }
@@ -201,7 +201,7 @@ fn multistage([dtype, sums]: [DType; 2], stores: &'static [i64]) -> impl Iterato
     })
 }
 
-/// Whether sums are promoted, and the scales of blocks, in both orientations of a problem. The products of a batch have no scales.
+/// Whether accumulators are promoted, and the scales of blocks, in both orientations of a problem. The products of a batch have no scales.
 fn ways(dtype: DType, batch: Batch) -> impl Iterator<Item = (bool, Option<BlockScales>)> {
     let [a, b] = BLOCKS;
     let scaled = [[a, b], [b, a]].map(|[a, b]| Some(BlockScales { granularity: [a, b, GROUP] }));
@@ -263,7 +263,7 @@ pub(super) struct MultistageFacts {
     pub(super) store: i64,
     /// C's elements.
     pub(super) output: DType,
-    /// Whether something is computed of the sums ([`Problem::is_fused`]).
+    /// Whether something is computed of the accumulators ([`Problem::is_fused`]).
     pub(super) fused: bool,
     /// Whether a block has shared memory for a large tile ([`LARGE_SHARED`]), and there are tiles enough.
     pub(super) large: bool,
@@ -308,8 +308,8 @@ struct Simt {
     min_blocks: u32,
 }
 
-/// Where ptxas has no registers to choose from, the values of a product lie in the same bank, and products take up to twice as long: loads
-/// that transpose leave room for the first [`TRANSPOSING`] alone. Two blocks on a multiprocessor hide each other's waits; a tile twice as high
+/// Where ptxas has no registers to choose from, the values of a product are in the same bank, and products take up to twice as long: loads
+/// that transpose leave room for the first [`TRANSPOSING`] alone. Two blocks on an SM hide each other's waits; a tile twice as high
 /// reads less of shared memory for each product. The first is chosen, or [`TWO_BLOCKS`] where nothing is transposed and there is no
 /// epilogue, for which threads of two blocks have no registers (339 us and 356 us for 2048^3 on an H200). The others are for tuners.
 const SIMT: [Simt; 5] = [
@@ -320,7 +320,7 @@ const SIMT: [Simt; 5] = [
     Simt { tile: [256, 128, 32], stages: 4, fragments: 2, min_blocks: 1 },
 ];
 const TRANSPOSING: usize = 2;
-/// The tile of which two blocks run on a multiprocessor.
+/// The tile of which two blocks run on an SM.
 const TWO_BLOCKS: usize = 2;
 /// For loads that have many addresses.
 const NARROW_LOADS: Simt = Simt { tile: SHALLOW, stages: 4, fragments: 1, min_blocks: 1 };
@@ -363,13 +363,13 @@ const WARPS: [Warps; 12] = [
     Warps { min_blocks: 2, ..Warps::new([128, 128], 64, 4) },
 ];
 
-/// The configuration with registers for addresses that a thread reads from memory: warps of tensor cores whose loads are narrow, or whose sums are
+/// The configuration with registers for addresses that a thread reads from memory: warps of tensor cores whose loads are narrow, or whose accumulators are
 /// promoted, are eight.
 pub(super) fn beside_pointers(config: GemmConfig) -> GemmConfig {
     by_eight_warps(config, is_promoted(config.atom().a_type))
 }
 
-/// The configuration with registers for a thread's place among groups: eight warps where loads are narrow, one block on a multiprocessor, and for
+/// The configuration with registers for a thread's place among groups: eight warps where loads are narrow, one block on an SM, and for
 /// f64 tiles of half of the rows.
 pub(super) fn beside_groups(config: GemmConfig) -> GemmConfig {
     let config = by_eight_warps(config, false);
@@ -409,18 +409,18 @@ impl MultistageFacts {
     }
 
     /// Whether the kernel of such products has a large tile, if that fits: of 16-bit floats that copies of 16 bytes bring, where nothing but a
-    /// vector of the sums is stored.
+    /// vector of the accumulators is stored.
     fn takes_large(&self, batch: Batch) -> bool {
         let single = matches!(batch, Batch::Single | Batch::Strided);
         single && self.large && self.dtype.bits() == 16 && self.loads_at_least(16) && self.stores_sums()
     }
 
-    /// Whether sums are stored as elements like those of A and B, several at once.
+    /// Whether accumulators are stored as elements like those of A and B, several at once.
     fn stores_sums(&self) -> bool {
         self.output == self.dtype && self.store > 1 && !self.fused
     }
 
-    /// Whether loads of A and of B take so many bytes.
+    /// Whether loads of A and of B take this many bytes.
     fn loads_at_least(&self, bytes: i64) -> bool {
         self.a.vector.min(self.b.vector) * i64::from(self.dtype.bits()) / 8 >= bytes
     }
@@ -579,7 +579,7 @@ impl MultistageFacts {
     }
 }
 
-/// A configuration of warps of tensor cores by twice the threads, or with half the tile, where a thread has more sums than leave registers for
+/// A configuration of warps of tensor cores by twice the threads, or with half the tile, where a thread has more accumulators than leave registers for
 /// what an epilogue reduces.
 pub(super) fn spread(mut config: GemmConfig) -> GemmConfig {
     let Mainloop::Multistage(parts) = &mut config.mainloop else { return config };
@@ -627,7 +627,7 @@ const _: () = {
     }
 };
 
-/// The same of the plans of warpgroups. The sums of all dtypes lie alike.
+/// The same of the plans of warpgroups. The accumulators of all dtypes are laid out alike.
 const _: () = {
     let mut i = 0;
     while i < plans::ALL.len() {

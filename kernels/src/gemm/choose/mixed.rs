@@ -1,5 +1,6 @@
-//! Which configuration multiplies weights of 8 bits with scales. Weights are the rows of the kernel's tiles, since `wgmma` takes A from
-//! registers: C's contiguous mode is the other one than where the problem itself is solved.
+//! The choice of a configuration for scaled 8-bit weights (mixed-input GEMM). Weights are the rows of the kernel's
+//! tiles, since `wgmma` takes A from registers: C's contiguous mode is the other one than where the problem itself is
+//! solved.
 
 use girih_codegen::atom::{MmaAtom, MmaKind, Product};
 use girih_codegen::builder::MAX_SHARED;
@@ -18,7 +19,7 @@ use crate::gemm::Problem;
 use crate::gemm::problem::GROUP;
 use girih_device::sizes::size;
 
-/// Columns of a tile, which are tokens. With more of them, ptxas has no registers for the sums of a tile along K beside all sums.
+/// Columns of a tile, which are tokens. With more of them, ptxas has no registers for the accumulators of a tile along K beside all accumulators.
 const COLUMNS: [i64; 3] = [16, 32, 64];
 /// Rows of a tile, and the blocks of a cluster that share its K. The more rows there are, the less often activations are read.
 const SHAPES: [(i64, i64); 4] = [(256, 1), (128, 1), (128, 2), (128, 4)];
@@ -33,7 +34,7 @@ struct Facts {
     major: Major,
     output: DType,
     c_major: Major,
-    /// Elements that divide C's contiguous extent and its pitch, if these are no multiples of 16 bytes, which tensor copies store.
+    /// Elements that divide C's contiguous extent and its pitch, if these are no multiples of 16 bytes, which TMA copies store.
     store: Option<i64>,
     /// Rows and columns of a tile, and the warpgroups that multiply.
     tile: [i64; 2],
@@ -213,7 +214,7 @@ impl Facts {
         (bytes - 1024 - self.store().1) / stage
     }
 
-    /// The configuration with at most so many stages.
+    /// The configuration with at most this many stages.
     fn config(&self, most: i64) -> Result<GemmConfig, Error> {
         let Facts { mixed, tile: [rows, columns], consumers, multicast, parts, .. } = *self;
         let (types, majors) = ([DType::F32, DType::Bf16, DType::Bf16], [Major::K, self.major]);

@@ -23,7 +23,7 @@ pub(super) struct Plan {
     depth: i64,
     /// The warpgroups that multiply a tile, 1 to 3.
     warpgroups: usize,
-    /// The teams of so many warpgroups that take a block's tiles by turns.
+    /// The teams of this many warpgroups that take a block's tiles in alternation.
     pub(super) teams: i64,
     /// The blocks that bring tiles of B together.
     multicast: i64,
@@ -47,16 +47,16 @@ pub(in crate::gemm) const MOST_STAGES: i64 = 12;
 const ATOMS: [Lay; 3] = [lay!("(1,1):(0,0)"), lay!("(2,1):(1,0)"), lay!("(3,1):(1,0)")];
 /// Registers of the producer's threads and of the others', by the number of warpgroups that multiply.
 pub(super) const REGISTERS: [[u32; 2]; 3] = [[40, 240], [40, 232], [32, 160]];
-/// The sums of a thread beside which there are registers for any epilogue.
+/// The accumulators of a thread beside which there are registers for any epilogue.
 const MANY: i64 = 128;
 /// The same beside weights of 8 bits that become floats.
 const MIXED: i64 = 32;
-/// The sums of a thread beside which there are registers for a scale for each column.
+/// The accumulators of a thread beside which there are registers for a scale for each column.
 const SCALED: i64 = 64;
-/// The same where the sums alone take as many registers as these.
+/// The same where the accumulators alone take as many registers as these.
 const MANY_SUMS: i64 = 192;
 const REGISTERS_FOR_MANY: [u32; 2] = [24, 240];
-/// The registers of a thread for sums, and for what it has of each of its columns, beside which there are registers for outputs besides C:
+/// The registers of a thread for accumulators, and for what it has of each of its columns, beside which there are registers for outputs besides C:
 /// of one block alone, and with a multicast.
 const REDUCED: [i64; 2] = [96, 80];
 /// The bits of the widest store.
@@ -64,17 +64,17 @@ const WIDEST: i64 = 128;
 /// The bytes of shared memory in which a block keeps the offsets of groups.
 const OFFSETS: i64 = 4 * (MAX_GROUPS + 1);
 
-/// Instructions along K after which sums are promoted: those of 128 elements of 8 bits.
+/// Instructions along K after which accumulators are promoted: those of 128 elements of 8 bits.
 pub(in crate::gemm) const PROMOTION: i64 = 4;
-/// The most columns of an atom whose sums are promoted: there are registers for these sums beside all sums of the tile.
+/// The most columns of an atom whose accumulators are promoted: there are registers for these accumulators beside all accumulators of the tile.
 const PROMOTED: i64 = 192;
 
-/// The columns of an atom whose sums are promoted.
+/// The columns of an atom whose accumulators are promoted.
 pub(in crate::gemm) const fn promoted(columns: i64) -> i64 {
     if columns > PROMOTED { columns / 2 } else { columns }
 }
 
-/// The registers of the producer's threads and of the others', where so many warpgroups multiply a tile of so many elements.
+/// The registers of the producer's threads and of the others', where this many warpgroups multiply a tile of this many elements.
 pub(in crate::gemm) const fn registers(tile: i64, warpgroups: usize) -> [u32; 2] {
     let sums = tile / (128 * warpgroups as i64);
     if sums >= MANY_SUMS { REGISTERS_FOR_MANY } else { REGISTERS[warpgroups - 1] }
@@ -102,7 +102,7 @@ impl Plan {
         Plan { multicast, ..self }
     }
 
-    /// With teams that take tiles by turns, so that one stores its tile while another one multiplies.
+    /// With teams that take tiles in alternation, so that one stores its tile while another one multiplies.
     pub(super) const fn teams(self, teams: i64) -> Plan {
         Plan { teams, ..self }
     }
@@ -164,18 +164,18 @@ impl Plan {
 pub(super) struct WarpSpecializedFacts {
     /// A's and B's elements.
     pub(super) dtype: DType,
-    /// The sums'.
+    /// The accumulators'.
     pub(super) sums: DType,
     pub(super) majors: [Major; 2],
     /// C's elements.
     pub(super) output: DType,
-    /// Elements that divide C's contiguous extent and its pitch, if these are no multiples of 16 bytes, which tensor copies store.
+    /// Elements that divide C's contiguous extent and its pitch, if these are no multiples of 16 bytes, which TMA copies store.
     pub(super) store: Option<i64>,
-    /// Whether sums are promoted ([`Problem::promotes`]).
+    /// Whether accumulators are promoted ([`Problem::promotes`]).
     ///
     /// [`Problem::promotes`]: crate::gemm::Problem::promotes
     pub(super) promotes: bool,
-    /// Whether something is computed of the sums ([`Problem::is_fused`]).
+    /// Whether something is computed of the accumulators ([`Problem::is_fused`]).
     ///
     /// [`Problem::is_fused`]: crate::gemm::Problem::is_fused
     pub(super) fused: bool,
@@ -183,7 +183,7 @@ pub(super) struct WarpSpecializedFacts {
     ///
     /// [`Problem::reduces`]: crate::gemm::Problem::reduces
     pub(super) reduces: bool,
-    /// The scales of blocks of A and B, if these have scales. Then sums are promoted.
+    /// The scales of blocks of A and B, if these have scales. Then accumulators are promoted.
     pub(super) scales: Option<BlockScales>,
     /// Which products the kernel computes.
     pub(super) batch: Batch,
@@ -191,7 +191,7 @@ pub(super) struct WarpSpecializedFacts {
 }
 
 /// Whether [`choose`](crate::gemm::choose()) names a configuration for products with an epilogue too ([`Problem::with_epilogue`]): unless
-/// the sums leave no registers for one.
+/// the accumulators leave no registers for one.
 ///
 /// [`Problem::with_epilogue`]: crate::gemm::Problem::with_epilogue
 pub fn takes_epilogues(config: &GemmConfig) -> bool {
@@ -226,7 +226,7 @@ pub fn takes_epilogues(config: &GemmConfig) -> bool {
 }
 
 /// Whether [`choose`](crate::gemm::choose()) names a configuration for products with an epilogue that has outputs besides C too: unless the
-/// products are those of groups, or the sums, and what a thread has of each column, leave no registers for these. A multistage kernel gets twice the threads for them
+/// products are those of groups, or the accumulators, and what a thread has of each column, leave no registers for these. A multistage kernel gets twice the threads for them
 /// ([`with_room`](super::with_room)).
 pub fn takes_outputs(config: &GemmConfig) -> bool {
     if config.batch.grouped().is_some() {
@@ -243,7 +243,7 @@ pub fn takes_outputs(config: &GemmConfig) -> bool {
 
 impl WarpSpecializedFacts {
     /// How C is stored, and the bytes of shared memory that it takes: all of a tile, as many rows as one instruction of each warpgroup
-    /// computes, or some columns of these. Blocks of a cluster exchange their sums in the place of C's rows, and store from registers.
+    /// computes, or some columns of these. Blocks of a cluster exchange their accumulators in the place of C's rows, and store from registers.
     fn stores(&self) -> [(Store, i64); 3] {
         let ([rows, columns], element) = (self.plan.tile, i64::from(self.output.bits() / 8));
         if self.plan.cluster > 1 {
@@ -318,7 +318,7 @@ impl WarpSpecializedFacts {
         other != Some(self.plan.tile) && self.runs(input)
     }
 
-    /// Whether shared memory has room for stages enough, and the tensor copies of B can be parted.
+    /// Whether shared memory has room for stages enough, and the TMA copies of B can be parted.
     pub(super) fn runs(&self, input: &Input) -> bool {
         let [rows, columns] = self.plan.tile;
         let sums = rows * columns / (128 * self.plan.warpgroups as i64);

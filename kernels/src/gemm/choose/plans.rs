@@ -1,4 +1,4 @@
-//! Which plan a problem gets of which there is no record, one reasoned rule a line.
+//! The rules that choose a plan for a problem without a record, one a line.
 
 use super::plan::Plan;
 use super::recorded;
@@ -28,7 +28,7 @@ pub(super) const ALL: [Plan; 1 + TILES.len() + 2 * FEW.len() + 6 * SHARED.len()]
     all
 };
 
-/// Tiles of persistent blocks, and the time that a multiprocessor takes for one of them, in units of which the first takes 100: such that the
+/// Tiles of persistent blocks, and the time that an SM takes for one of them, in units of which the first takes 100: such that the
 /// products of the records are ranked as they were measured on an H200. Smaller tiles read more for each product. Kernels of the smallest
 /// tiles are over so soon that they gain by beginning early.
 pub(super) const TILES: [(Plan, i64); 8] = [
@@ -49,10 +49,10 @@ const SHORT: Plan = Plan::new([128, 128], 1).teams(2);
 const SHORTEST: i64 = 512;
 const TURNS: i64 = 3;
 
-/// The plans of problems whose rows are the same wherever they stand: one for any N, and one for an N of a few.
+/// The plans of problems whose rows are the same wherever they are: one for any N, and one for an N of a few.
 pub(super) const INVARIANT: [Plan; 2] = [TILES[5].0, TILES[7].0];
 
-/// The plan for such a problem of so many columns, of those that `fits` accepts.
+/// The plan for such a problem of this many columns, of those that `fits` accepts.
 pub(super) fn invariant(n: i64, fits: impl Fn(&Plan) -> bool) -> Plan {
     let [any, few] = INVARIANT;
     if n > few.tile[1] && fits(&any) { any } else { few }
@@ -67,14 +67,14 @@ const FEW: [Plan; 4] = [
     Plan::new([128, 128], 2).multicast(4).early(),
 ];
 
-/// The same with so few rows that multiprocessors would have no tile: smaller tiles, and as many blocks for a tile as are named.
+/// The same with so few rows that SMs would have no tile: smaller tiles, and as many blocks for a tile as are named.
 const SHARED: [(Plan, [i64; 3]); 3] = [
     (Plan::new([64, 16], 1).deep().early(), [1, 2, 4]),
     (Plan::new([64, 64], 1).deep().early(), [1, 2, 4]),
     (Plan::new([64, 128], 1).deep().early(), [1, 2, 4]),
 ];
 
-/// Tiles of groups and the time that a multiprocessor takes for one of them, of which the first takes 100: such that 8 to 64 groups of
+/// Tiles of groups and the time that an SM takes for one of them, of which the first takes 100: such that 8 to 64 groups of
 /// 8192 x 4096 x 4096 are ranked as they were measured (`benches/records/2026-11-25-h100-groups.md`). The columns of a weight may be the tile's
 /// rows. A group's last tile takes as long as a whole one, since it reads as much, so that tiles have few of a group's rows.
 const GROUPED: [(Plan, i64); 7] = [
@@ -104,7 +104,7 @@ pub(super) enum Rule {
     Few,
     /// K is short.
     Short,
-    /// The tile with which the last multiprocessor finishes first.
+    /// The tile with which the last SM finishes first.
     Turns,
     /// One tile for any M.
     Invariant,
@@ -187,7 +187,7 @@ fn lying_along(plan: Plan, mode: usize) -> Plan {
     if shorter(&plan) == mode { plan } else { plan.of_columns() }
 }
 
-/// The plan of groups along mode `mode` whose rows are the same wherever they stand: one for any N.
+/// The plan of groups along mode `mode` whose rows are the same wherever they are: one for any N.
 pub(super) fn invariant_of_groups(mode: usize) -> Plan {
     lying_along(GROUPED[2].0, mode)
 }
@@ -215,7 +215,7 @@ pub(super) fn of_groups(
     all.into_iter().map(|(plan, _)| plan)
 }
 
-/// The blocks that run at a time, where so many are a cluster: the multiprocessors of a cluster are neighbours, and of an H200's 132 only 120
+/// The blocks that run at a time, where this many are a cluster: the SMs of a cluster are neighbours, and of an H200's 132 only 120
 /// make up clusters of 4 or 8 (`cuOccupancyMaxActiveClusters`).
 pub(in crate::gemm) fn together(multiprocessors: i64, cluster: i64) -> i64 {
     if cluster > 2 { multiprocessors * 10 / 11 } else { multiprocessors }

@@ -1,4 +1,4 @@
-//! Why a problem gets its configuration.
+//! The reasons for the choice of a configuration, as text.
 
 use girih_codegen::Operand;
 use girih_codegen::gemm::{GemmConfig, Major, Schedule, Store};
@@ -54,7 +54,7 @@ pub fn reasons(
             let [m, n, k] = config.tile;
             let why = if config.tile[..2] == LARGE && kind == KernelKind::Sm80 {
                 String::from(
-                    "a block has shared memory for it, and it finishes before two blocks of the usual one on each multiprocessor",
+                    "a block has shared memory for it, and it finishes before two blocks of the usual one on each SM",
                 )
             } else {
                 format!("the usual tile of this family for {}", problem.dtype())
@@ -104,14 +104,14 @@ fn family(problem: &Problem, kind: KernelKind) -> String {
                 format!("sm80: warps multiply {dtype} on every GPU from sm_80 on; sm90 is faster on sm_90")
             }
             () => format!(
-                "sm80: wgmma takes {dtype} only where A and B are contiguous along K, and to copy them so takes longer than it gains"
+                "sm80: wgmma takes {dtype} only where A and B are contiguous along K, and copying them first would cost more than it saves"
             ),
         },
         KernelKind::Sm90 if tensor(problem).is_some_and(|input| input.of_warps().is_some()) => {
             format!("sm90: warps multiply {dtype} by the larger instructions of sm_90; wgmma has none for it")
         }
         KernelKind::Sm90 => {
-            format!("sm90: warpgroups multiply {dtype} by wgmma, from tiles that tensor copies bring")
+            format!("sm90: warpgroups multiply {dtype} by wgmma, from tiles that TMA loads")
         }
     }
 }
@@ -150,7 +150,7 @@ fn fastest_of(record: &Record) -> String {
 fn why(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
     match rule {
         Rule::Shared => {
-            let few = "few columns, and no more tiles of 64 rows than multiprocessors";
+            let few = "few columns, and no more tiles of 64 rows than SMs";
             match config.schedule {
                 Schedule::SplitK { parts, .. } => format!("{few}: {parts} blocks share the K of each"),
                 _ => format!("{few}: the least tile"),
@@ -162,10 +162,10 @@ fn why(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
             String::from("K is short: one of two teams stores its tile while the other one multiplies")
         }
         Rule::Groups => format!(
-            "of the tiles for groups, the one with which the last of {multiprocessors} multiprocessors is expected to finish first"
+            "of the tiles for groups, the one with which the last of {multiprocessors} SMs is expected to finish first"
         ),
         Rule::Turns => format!(
-            "of the tiles that fit, the one with which the last of {multiprocessors} multiprocessors is expected to finish first"
+            "of the tiles that fit, the one with which the last of {multiprocessors} SMs is expected to finish first"
         ),
     }
 }
@@ -173,14 +173,14 @@ fn why(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
 fn schedule(config: &GemmConfig) -> String {
     match config.schedule {
         _ if config.batch.grouped().is_some() => {
-            "a block for each multiprocessor goes through the tiles of all groups, whose offsets it keeps in shared memory".into()
+            "a block for each SM goes through the tiles of all groups, whose offsets it keeps in shared memory".into()
         }
         Schedule::Persistent { .. } => {
-            "a block for each multiprocessor goes through tiles in an order that keeps \
+            "a block for each SM goes through tiles in an order that keeps \
                                         their rows and columns in the L2 cache"
                 .into()
         }
-        Schedule::StreamK { .. } => "a block for each multiprocessor goes through tiles; those that would leave some blocks without work are \
+        Schedule::StreamK { .. } => "a block for each SM goes through tiles; those that would leave some blocks without work are \
                                      cut along K, and their sums are added in a workspace, in one order"
             .into(),
         Schedule::Raster { group } => format!("a block for each tile, in groups of {group} rows of tiles"),
@@ -195,14 +195,14 @@ fn schedule(config: &GemmConfig) -> String {
 
 fn store(config: &GemmConfig) -> String {
     let why = if config.batch.grouped().is_some() {
-        "tensor copies do not end with a group"
+        "TMA copies do not end with a group"
     } else {
         "its rows do not all begin and end at multiples of 16 bytes"
     };
     let each =
         |vector: i64| if vector == 1 { String::from("one element") } else { format!("{vector} elements") };
     match config.store {
-        Store::Tma { .. } => "tensor copies store C: its rows begin and end at multiples of 16 bytes".into(),
+        Store::Tma { .. } => "TMA stores C: its rows begin and end at multiples of 16 bytes".into(),
         Store::Coalesced { vector, .. } => {
             format!("C goes through shared memory to stores of {}: {why}", each(vector))
         }

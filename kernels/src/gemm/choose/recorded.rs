@@ -1,4 +1,4 @@
-//! What records say, which are asked before the rules.
+//! Configurations from records, which take precedence over the rules.
 
 use girih_codegen::gemm::{GemmConfig, Major};
 
@@ -9,8 +9,8 @@ use crate::Error;
 use crate::gemm::records::{Kind, Record, Records};
 use crate::gemm::{Problem, described};
 
-/// The configuration that records name for a problem, with the record, if it leaves registers for what is computed of the sums. Problems whose
-/// rows are the same wherever they stand have no records.
+/// The configuration that records name for a problem, with the record, if it leaves registers for what is computed of the accumulators. Problems whose
+/// rows are the same wherever they are have no records.
 ///
 /// # Errors
 /// [`Error::Record`] for a record that is stale.
@@ -32,7 +32,7 @@ fn leaves_room(problem: &Problem, config: &GemmConfig) -> bool {
         && !(problem.is_gated() && config.c_major == Major::Mn)
 }
 
-/// The records that girih comes with, if they were measured on as many multiprocessors.
+/// The records that girih comes with, if they were measured on as many SMs.
 pub(super) fn shipped(multiprocessors: u32) -> Result<Option<&'static Records>, &'static Error> {
     let records = Records::shipped()?;
     Ok((records.multiprocessors() == multiprocessors).then_some(records))
@@ -47,7 +47,7 @@ pub(super) fn plans(kind: Kind) -> impl Iterator<Item = Plan> {
         .filter_map(move |line| plan(line, kind.bits[0]))
 }
 
-/// The configuration for a problem by the plan that a line names, if it fits, and tensor copies store C.
+/// The configuration for a problem by the plan that a line names, if it fits, and TMA copies store C.
 pub(in crate::gemm) fn followed(problem: &Problem, line: &str) -> Option<GemmConfig> {
     let (input, plan) = (tensor(problem)?, plan(line, problem.dtype().bits())?);
     let facts = with(problem, plan);
@@ -78,7 +78,7 @@ pub fn planned(problem: &Problem, line: &str) -> Option<GemmConfig> {
     (config.check().is_ok() && described(&config) == line).then_some(config)
 }
 
-/// The plan of a configuration of which [`described`] says this line, for elements of so many bits. Stages and how C is
+/// The plan of a configuration of which [`described`] says this line, for elements of this many bits. Stages and how C is
 /// stored follow from a plan and a problem.
 fn plan(line: &str, bits: u32) -> Option<Plan> {
     if line.contains("Raster") {

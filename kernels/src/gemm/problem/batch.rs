@@ -38,7 +38,7 @@ impl Problem {
         Problem { a, b, c, grouped: None, ..self }.checked_batch()
     }
 
-    /// As many products as `count`, of which each A, B and C lies at an address of its own (`cublasGemmBatchedEx`). A launch is given the
+    /// As many products as `count`, of which each A, B and C is at an address of its own (`cublasGemmBatchedEx`). A launch is given the
     /// buffers of each operand ([`Gemm::run_pointers`](crate::gemm::Gemm::run_pointers)), of which several products may have the same A or B. Their
     /// addresses are multiples of 16 bytes, or of what [`Problem::with_alignments`] says, and the pitches are those of each matrix.
     ///
@@ -75,7 +75,7 @@ impl Problem {
         Ok(Problem { a, b, c, grouped: None, ..self })
     }
 
-    /// How many products there are, if their matrices lie at addresses of their own ([`Problem::by_pointers`]).
+    /// How many products there are, if their matrices are at addresses of their own ([`Problem::by_pointers`]).
     pub fn pointers(&self) -> Option<i64> {
         self.c.by_pointers.then_some(self.c.batches)
     }
@@ -90,7 +90,7 @@ impl Problem {
     /// written, whatever the offsets are.
     ///
     /// Of an epilogue's inputs, a row is that of all groups, or each group has its own ([`Given::for_each`](crate::gemm::Given::for_each)); matrices
-    /// and columns lie as C does.
+    /// and columns are laid out as C is.
     ///
     /// # Errors
     /// [`Error::Extent`] for a count above [`MAX_GROUPS`], or a stride above [`MAX_STRIDE`].

@@ -1,4 +1,4 @@
-//! How the matrices of a problem lie.
+//! How the matrices of a problem are laid out.
 
 use girih_codegen::gemm::Major;
 

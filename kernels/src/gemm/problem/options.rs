@@ -1,4 +1,4 @@
-//! How a product is computed, and what of its sums: outputs, kinds of sums, room for an epilogue, bits that do not depend on M.
+//! Options of a GEMM: outputs, dtype of the accumulator, room for an epilogue, batch invariance.
 
 use girih_codegen::gemm::{Epilogue, Major, outputs};
 use girih_tensor::DType;
@@ -24,25 +24,25 @@ impl Problem {
         Ok(Problem { output: dtype, ..self })
     }
 
-    /// The same with sums of 8-bit floats as `wgmma` makes them, which is fast and keeps few bits of them (cuBLASLt's
-    /// `CUBLASLT_MATMUL_DESC_FAST_ACCUM`). Otherwise every 128 products are added to sums of f32. Other dtypes, and blocks with scales, have one kind of sums.
+    /// The same with accumulators of 8-bit floats as `wgmma` makes them, which is fast and keeps few bits of them (cuBLASLt's
+    /// `CUBLASLT_MATMUL_DESC_FAST_ACCUM`). Otherwise every 128 products are added to accumulators of f32. Other dtypes, and blocks with scales, have one kind of accumulators.
     #[must_use]
     pub fn with_fast_accumulation(self, fast: bool) -> Problem {
         Problem { fast: fast && is_promoted(self.dtype) && self.blocks.is_none(), ..self }
     }
 
-    /// Whether sums are promoted to f32 again and again: those of 8-bit floats, unless [`Problem::with_fast_accumulation`] is asked for.
+    /// Whether accumulators are promoted to f32 again and again: those of 8-bit floats, unless [`Problem::with_fast_accumulation`] is asked for.
     pub fn promotes(&self) -> bool {
         is_promoted(self.dtype) && !self.fast
     }
 
-    /// The same with an epilogue, for which a kernel needs registers beside the sums.
+    /// The same with an epilogue, for which a kernel needs registers beside the accumulators.
     #[must_use]
     pub fn with_epilogue(self, epilogue: &Epilogue) -> Problem {
         Problem { fused: !epilogue.is_empty(), reduces: !epilogue.outputs().is_empty(), ..self }
     }
 
-    /// Whether an epilogue computes something of the sums ([`Problem::with_epilogue`]).
+    /// Whether an epilogue computes something of the accumulators ([`Problem::with_epilogue`]).
     pub fn is_fused(&self) -> bool {
         self.fused
     }
@@ -138,8 +138,8 @@ impl Problem {
         outputs(self.sums())
     }
 
-    /// The same with sums of another type, CuTe's accumulators. Those of f16 may be f16, which keeps 11 bits of each sum and becomes infinite
-    /// beyond 65504; every other dtype has one type of sums.
+    /// The same with accumulators of another type, CuTe's accumulators. Those of f16 may be f16, which keeps 11 bits of each sum and becomes infinite
+    /// beyond 65504; every other dtype has one type of accumulators.
     ///
     /// # Errors
     /// [`Error::Kernel`] for another type than the dtype's own, or f16 of f16.
@@ -171,7 +171,7 @@ impl Problem {
         Ok(Problem { sums, ..self })
     }
 
-    /// The type of the sums: f64 for f64, s32 for s8, else f32, if it is not another one by [`Problem::with_sums`].
+    /// The type of the accumulators: f64 for f64, s32 for s8, else f32, if it is not another one by [`Problem::with_sums`].
     pub fn sums(&self) -> DType {
         self.sums
     }

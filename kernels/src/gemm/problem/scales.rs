@@ -14,7 +14,7 @@ impl Problem {
     /// and the products are of bf16. Kernels of sm_90 compute this, where A may be contiguous along any mode, and B along K alone.
     ///
     /// The numbers become bf16 without being rounded, the products of a group are summed up as `wgmma` sums products of bf16, and each of
-    /// these sums is scaled in f32 where it is added to the others, with one rounding.
+    /// these accumulators is scaled in f32 where it is added to the others, with one rounding.
     ///
     /// # Errors
     /// [`Error::Kernel`] for products of another dtype than bf16, and for numbers or scales that are not those of
@@ -65,7 +65,7 @@ impl Problem {
     /// ([`Gemm::run_with`](crate::gemm::Gemm::run_with)). This is how DeepSeek's models quantise activations and weights. Kernels of sm_90 compute
     /// it, in every layout.
     ///
-    /// Sums are promoted: those of the 128 products of a block are multiplied by the product of both scales, and added to the others with one
+    /// Accumulators are promoted: those of the 128 products of a block are multiplied by the product of both scales, and added to the others with one
     /// rounding to f32.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl Problem {
         self.blocks.map(|[a, b]| BlockScales { granularity: [a, b, GROUP] })
     }
 
-    /// How the weights lie in memory, if they have scales.
+    /// How the weights are laid out in memory, if they have scales.
     pub fn mixed_input(&self) -> Option<&MixedInput> {
         self.mixed.as_ref().map(|(_, mixed)| mixed)
     }
@@ -132,7 +132,7 @@ impl Problem {
         (self.scales_of_group(operand, rows) + line - 1) / line * line
     }
 
-    /// How many elements the scales of all groups of an operand are, with what lies between the groups: 0 where C is empty. Where K is 0, there
+    /// How many elements the scales of all groups of an operand are, with what is between the groups: 0 where C is empty. Where K is 0, there
     /// is one group.
     pub(in crate::gemm) fn scales(&self, operand: Operand) -> i64 {
         let ([m, n, k], scaling) = (self.mnk(), self.scaling(operand));

@@ -14,7 +14,7 @@ use crate::gemm::{GemmConfig, Problem, described};
 /// The fastest configuration that was measured for a problem, as a line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The GPU, its architecture and its multiprocessors.
+    /// The GPU, its architecture and its SMs.
     pub machine: String,
     /// The driver's version, or that of CUDA which the driver supports.
     pub driver: String,
@@ -30,7 +30,7 @@ pub struct Record {
     pub chosen_micros: f64,
 }
 
-/// How a record says that sums are promoted.
+/// How a record says that accumulators are promoted.
 const PROMOTED: &str = ", promoted sums";
 
 impl Record {
@@ -82,7 +82,7 @@ impl Record {
         format!("{several}{m}x{n}x{k} {dtypes}{sums}{scales}, {a}, {b}, {c}")
     }
 
-    /// What a record calls a device with these limits: its name, its architecture and its multiprocessors.
+    /// What a record calls a device with these limits: its name, its architecture and its SMs.
     pub fn machine(limits: &Limits) -> String {
         format!("{}, sm_{}, {} multiprocessors", limits.name, limits.sm, limits.multiprocessors)
     }
@@ -98,12 +98,12 @@ impl Record {
     }
 }
 
-/// How wide elements and sums are: products that differ in nothing else take the same time by the same plan.
+/// How wide elements and accumulators are: products that differ in nothing else take the same time by the same plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gemm) struct Kind {
     /// The bits of A's and B's elements, and of C's.
     pub(in crate::gemm) bits: [u32; 2],
-    /// Whether sums are promoted ([`Problem::promotes`]).
+    /// Whether accumulators are promoted ([`Problem::promotes`]).
     pub(in crate::gemm) promotes: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the warps of a block have done, instruction by instruction, from which every state is made again.
+//! What the warps of a block have done, instruction by instruction, from which every state is reconstructed.
 
 use std::collections::HashMap;
 use std::ops::Range;

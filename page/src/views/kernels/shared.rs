@@ -12,7 +12,7 @@ struct Delta {
     step: u32,
     at: u32,
     bytes: u32,
-    /// Where they stand in `Shared::data`.
+    /// Where they are in `Shared::data`.
     data: u32,
     /// The warp whose instruction has written them; none for an asynchronous operation.
     by: Option<u32>,

@@ -88,7 +88,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Makes a line of so many cells a table whose rows have the same length, if there is such a table.
+    /// Makes a line of this many cells a table whose rows have the same length, if there is such a table.
     fn wrap(&mut self, size: i64, shape: &Shape) {
         let ends = ends(shape);
         let fits = |columns: &i64| (8..=LINE).contains(columns) && size % columns == 0;

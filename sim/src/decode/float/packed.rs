@@ -18,7 +18,7 @@ pub(crate) trait Packed: Copy {
     fn each_bits(self, b: Self, c: Self, f: impl Fn(u16, u16, u16) -> u16) -> Self;
 }
 
-/// The NaN with which tensor copies fill elements out of bounds, for both types, without the sign, which `fma.oob`
+/// The NaN with which TMA copies fill elements out of bounds, for both types, without the sign, which `fma.oob`
 /// ignores.
 const OUTSIDE: u16 = 0x7ff7;
 

@@ -1,4 +1,4 @@
-//! Where the elements that a matrix descriptor describes lie in shared memory (PTX ISA, "Asynchronous Warpgroup Level
+//! Where the elements that a matrix descriptor describes are in shared memory (PTX ISA, "Asynchronous Warpgroup Level
 //! Matrix Shared Memory Layout", "Matrix Descriptor Format").
 //!
 //! A matrix consists of 16-byte chunks. K-major, chunk `(i, j)` is the `j`th of two in row `i`. MN-major, chunk `(i,

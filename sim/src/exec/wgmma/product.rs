@@ -45,7 +45,7 @@ pub(super) struct Shape {
     pub(super) negate: bool,
 }
 
-/// The elements of a matrix that lies in shared memory.
+/// The elements of a matrix that is in shared memory.
 pub(super) fn gather(ty: MmaType, major: Major, shape: Shape, chunks: &[Chunk]) -> Elements {
     let sign = if shape.negate { -1.0 } else { 1.0 };
     match ty {

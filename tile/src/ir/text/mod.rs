@@ -20,7 +20,7 @@
 //!
 //! A statement is a line. Extents and strides that are not known are `?`, or `?8` where they are a multiple of 8. Constants are numbers of
 //! their dtype, or bits as `0x7fc00001`. A part of an array is written where it is used, `x<1: %3..%4>`: the elements from `%3` to `%4`
-//! along axis 1. Regions stand in braces; their arguments follow the brace. A region that ends without a word yields nothing.
+//! along axis 1. Regions are in braces; their arguments follow the brace. A region that ends without a word yields nothing.
 
 mod parse;
 mod print;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::hints::{Hint, HintSet};
 use crate::ir::{ArrayParam, Build, End, Func, Known, RegionId, ScalarParam, Type, Value};
 
-/// Reads a program. It stands in the function as it stands in the text; whether it is a sound one, [`verify`](fn@super::super::verify) says.
+/// Reads a program. It is in the function as it is in the text; whether it is a sound one, [`verify`](fn@super::super::verify) says.
 ///
 /// # Errors
 /// [`Error::Text`] with the line, and with what would be accepted there.
@@ -33,7 +33,7 @@ struct Parser {
     depth: usize,
 }
 
-/// So many regions may stand inside each other.
+/// This many regions may be inside each other.
 const DEEPEST: usize = 64;
 
 impl Parser {

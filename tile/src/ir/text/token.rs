@@ -101,7 +101,7 @@ impl Line {
         self.tokens.get(self.at)
     }
 
-    /// An error that says what stands here instead of what is accepted.
+    /// An error that says what is here instead of what is accepted.
     pub(super) fn expected<T>(&self, what: &str) -> Result<T> {
         let found = match self.peek() {
             None => "the end of the line".to_string(),
@@ -117,14 +117,14 @@ impl Line {
         if self.has(sign) { Ok(()) } else { self.expected(&format!("`{sign}`")) }
     }
 
-    /// Takes a sign if it stands here.
+    /// Takes a sign if it is here.
     pub(super) fn has(&mut self, sign: char) -> bool {
         let has = self.peek() == Some(&Token::Sign(sign));
         self.at += usize::from(has);
         has
     }
 
-    /// Takes a word if it stands here.
+    /// Takes a word if it is here.
     pub(super) fn has_word(&mut self, word: &str) -> bool {
         let has = matches!(self.peek(), Some(Token::Word(found)) if found == word);
         self.at += usize::from(has);
@@ -171,7 +171,7 @@ impl Line {
         })
     }
 
-    /// A list in which commas stand between items, up to a sign, which is taken.
+    /// A list in which commas are between items, up to a sign, which is taken.
     pub(super) fn list<T>(
         &mut self,
         end: char,

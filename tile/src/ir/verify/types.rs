@@ -359,7 +359,7 @@ fn unary(kind: &Kind, from: Type, to: Type) -> Rule {
     }
 }
 
-/// Whether a part lies in a whole.
+/// Whether a part is in a whole.
 fn fits(at: &Dims, part: Dims, whole: Dims) -> Rule {
     let inside = at.rank() == whole.rank()
         && part.rank() == whole.rank()

@@ -1,4 +1,4 @@
-//! Tiles out of nothing.
+//! Creating tiles.
 
 use girih_tensor::{DType, Element};
 

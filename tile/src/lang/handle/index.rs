@@ -160,7 +160,7 @@ macro_rules! numbers {
 }
 numbers!(i32, i64, usize);
 
-/// Where a tile stands in an array of rank `R`: an index for each axis, as a tuple or an array.
+/// Where a tile is in an array of rank `R`: an index for each axis, as a tuple or an array.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no index into an array of rank {R}",
     label = "an index for each of {R} axes is accepted",

@@ -1,4 +1,4 @@
-//! What a kernel tells its user.
+//! Diagnostics of kernels: printing and assertions.
 
 use crate::stage::{Item, apply_all};
 

@@ -80,7 +80,7 @@ impl<T: Loose<i64>> Tile<T> {
 }
 
 impl Scan {
-    /// From the end: results stand where their elements do.
+    /// From the end: results are where their elements are.
     pub fn reverse() -> Scan {
         Scan { reverse: true, ..Scan::default() }
     }

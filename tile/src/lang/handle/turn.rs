@@ -1,4 +1,4 @@
-//! What blocks of one launch have of one another: turns, in which a block learns what the blocks before it have, and the last block to come.
+//! Cooperation of blocks: tickets with decoupled look-back, and the last block.
 //!
 //! All of it is written in the language: atomic operations, loads that are repeated until another block has stored, and reductions.
 

@@ -127,7 +127,7 @@ macro_rules! view {
                 self.with(|tiles| tiles.latency = Some(latency))
             }
 
-            /// Whether tensor copies may be taken.
+            /// Whether TMA copies may be taken.
             #[must_use]
             pub fn tma(self, allowed: bool) -> Self {
                 self.with(|tiles| tiles.tma = allowed)
@@ -186,7 +186,7 @@ macro_rules! view {
                 }))
             }
 
-            /// Loads the tile at an index where a mask holds; `other` stands elsewhere.
+            /// Loads the tile at an index where a mask holds; `other` is elsewhere.
             #[track_caller]
             #[must_use = "a load changes nothing: it returns the tile"]
             pub fn load_masked(&self, at: impl At<R>, mask: Tile<bool>, other: impl Update<T>) -> Tile<T> {

@@ -1,4 +1,4 @@
-//! What can live through control flow.
+//! Values that loops and branches can carry.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -1,9 +1,9 @@
-//! Staging: a kernel's function runs once in Rust and writes its tile program. What the attributes of
-//! [`girih-tile-macros`](girih_tile_macros) put around control flow calls the functions here.
+//! Staging: a kernel's function runs once in Rust and writes its tile program. The attributes of
+//! [`girih-tile-macros`](girih_tile_macros) insert calls of these functions around control flow.
 //!
-//! Rust's control flow stays what it is. Around it stand frames: where a condition or a bound is known while building, a frame lets Rust
-//! go on; where it is known at run time only, it opens a region, makes Rust run the body once for the program (a loop's twice, to see
-//! that it comes out the same), and joins what the body has changed.
+//! Rust's control flow stays as it is, with a frame around it. If a condition or a bound is known when the kernel is built, the frame lets Rust
+//! continue. If it is known at run time only, the frame opens a region, runs the body once (the body of a loop twice, to check
+//! that both results are equal), and joins the values that the body has changed.
 
 mod branch;
 mod carry;

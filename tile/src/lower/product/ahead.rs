@@ -316,7 +316,7 @@ impl Lowering<'_> {
     }
 }
 
-/// How a tile lies in a slot.
+/// How a tile is laid out in a slot.
 fn target(early: &Early, ir::Type { dtype, dims }: ir::Type) -> Target<'_> {
     let rows = || Target::Rows(Piece::at(dtype, &early.dist, &dims, &early.strides));
     early.tile.as_ref().map_or_else(rows, Target::Swizzled)

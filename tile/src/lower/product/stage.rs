@@ -30,7 +30,7 @@ pub(super) struct Staging {
     pub(super) value: Value,
     /// The extents that are read: beyond the tile's there are zeros.
     pub(super) covered: Vec<i64>,
-    /// The axes along which elements may lie in a row, the better one first.
+    /// The axes along which elements may be in a row, the better one first.
     pub(super) rows: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Conditions beside which products stay under way: their sides are functions of tiles that no product is to write.
+//! Conditions that do not wait for MMAs in flight: their branches do not use registers that an MMA writes.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ impl Lowering<'_> {
         op.kind == Kind::If && inside.into_iter().all(of_registers)
     }
 
-    /// Before an operation with regions: waits for the products that are under way, but beside a condition that does not read their sums.
+    /// Before an operation with regions: waits for the products that are under way, but beside a condition that does not read their accumulators.
     pub(crate) fn settle_around(&mut self, id: OpId) -> Result<(), Error> {
         if !self.is_beside(id) {
             return self.settle_all();
@@ -96,7 +96,7 @@ impl Lowering<'_> {
         false
     }
 
-    /// Multiplies sums of products, to which more are added, by a tile that is stretched where it is not 1 throughout a warp: sums that are scaled
+    /// Multiplies sums of products, to which more are added, by a tile that is stretched where it is not 1 throughout a warp: accumulators that are scaled
     /// anew whenever they would become too large seldom are. A factor of 1 changes no number. Returns whether that was done.
     pub(crate) fn scale_where_needed(&mut self, id: OpId) -> Result<bool, Error> {
         let plan = self.plan;

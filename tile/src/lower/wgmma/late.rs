@@ -1,4 +1,4 @@
-//! Products at the end of an iteration whose sums the next iteration adds to: they are under way while that iteration begins, so that tensor cores do not wait.
+//! MMAs at the end of an iteration that stay in flight while the next iteration begins, so that the tensor cores do not wait.
 
 use girih_codegen::algorithm::warpgroup_wait;
 use girih_codegen::atom::MmaKind;
@@ -158,7 +158,7 @@ impl Lowering<'_> {
         Ok(Mbarrier::new(&address)?.arrive(&mut self.b, &Cond::all([leader, any]))?)
     }
 
-    /// The sums that a loop carries from zeros on, and to which a product of each iteration adds in place: that of the first one sets them. That
+    /// The accumulators that a loop carries from zeros on, and to which a product of each iteration adds in place: that of the first one sets them. That
     /// pays in a persistent kernel, and takes registers: until then they seem to hold what was there before.
     pub(crate) fn set_by_products(&self, around: &Op) -> Vec<Value> {
         let (func, products) = (&self.plan.func, &self.plan.products.wgmma);
@@ -177,12 +177,12 @@ impl Lowering<'_> {
         sums.collect()
     }
 
-    /// Takes note of sums that the iteration that is being written sets if it is no later one.
+    /// Takes note of accumulators that the iteration that is being written sets if it is no later one.
     pub(crate) fn set_in_first(&mut self, sums: &[Value], later: &Cond) {
         self.products.first.extend(sums.iter().map(|&sum| (sum, later.clone())));
     }
 
-    /// Behind a loop over `first..end`: clears the sums that no product has set, if there was no iteration. Before the wait for products, the assembler
+    /// Behind a loop over `first..end`: clears the accumulators that no product has set, if there was no iteration. Before the wait for products, the assembler
     /// would serialise all.
     pub(crate) fn clear_unset(
         &mut self,

@@ -1,10 +1,12 @@
-//! Products by `wgmma`: tiles in shared memory, instructions that run beside the threads, and waits for their sums.
+//! Lowering of MMAs to `wgmma`: tiles in shared memory, asynchronous instructions, and waits for accumulators.
 //!
-//! A product is under way from its instructions on until something reads its result ([`Lowering::regs`]), until a loop, a condition or a region
-//! ends, or until the iteration after its own (`late.rs`). Its sums are in the registers of its accumulator, or of what the loop around carries, where
-//! nothing else reads these. Where a producer brings tiles, the program is written twice (`roles.rs`): for its threads, of which one issues TMA
-//! copies and all copy gathered rows (`copies.rs`), and for the warpgroups that do all else; slots of tiles are freed by one
-//! thread of each warpgroup when the last product that reads them is done.
+//! An MMA is in flight until an operation reads its result ([`Lowering::regs`]), until a loop, a condition or a region
+//! ends, or until the next iteration (`late.rs`). Its result is in the registers of its accumulator operand, or of the loop-carried value, if
+//! nothing else reads these.
+//!
+//! With a producer, the program is written twice (`roles.rs`): for the producer, of which one thread issues TMA
+//! copies and all threads copy gathered rows (`copies.rs`), and for the consumer warpgroups. One
+//! thread of each warpgroup frees a slot when the last MMA that reads it is complete.
 
 mod beside;
 mod copies;
@@ -49,13 +51,13 @@ pub(crate) struct State {
     buffers: BTreeMap<Place, [Expr; 2]>,
     /// The number of the thread's warpgroup.
     group: Option<Expr>,
-    /// Who reads each value, and where operations stand.
+    /// Who reads each value, and where operations are.
     uses: tiles::Uses,
     /// Which part of the program is being written.
     pub(crate) role: Role,
     /// Where the slots of each ring begin in shared memory.
     slots: Vec<Expr>,
-    /// What tensor copies store from.
+    /// What TMA copies store from.
     stores: Option<store::Stores>,
     rings: Vec<roles::Slots>,
     /// The tensor map of each load.
@@ -68,7 +70,7 @@ pub(crate) struct State {
     ping_pong: Option<PingPong>,
     /// The turns of warpgroups in the loop that is being written.
     turns: Option<turns::Turns>,
-    /// Sums that the first iteration of their loop sets, and whether the iteration is a later one.
+    /// Accumulators that the first iteration of their loop sets, and whether the iteration is a later one.
     first: BTreeMap<Value, Cond>,
     /// Whether a condition is being written beside which products stay under way.
     beside: bool,
@@ -271,7 +273,7 @@ impl Lowering<'_> {
         self.loops.last()?.carried(at)
     }
 
-    /// The registers of sums that one side of a condition passes on as they are, and that nothing else reads: the other side writes them.
+    /// The registers of accumulators that one side of a condition passes on as they are, and that nothing else reads: the other side writes them.
     pub(crate) fn passed_on(&self, id: OpId, at: usize) -> Option<Vec<Reg>> {
         let func = &self.plan.func;
         let value = self.products.uses.passed_on(func, id, at)?;

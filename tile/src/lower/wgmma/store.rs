@@ -1,4 +1,4 @@
-//! Stores by tensor copies.
+//! Stores by TMA.
 
 use girih_codegen::algorithm::{
     copy, fence_proxy_async, tma_store_arrive, tma_store_complete, tma_store_wait,
@@ -22,7 +22,7 @@ use crate::place::wgmma::{ROWS, SharedTile, WARPGROUP};
 const MOST: i64 = 4;
 const FIRST: i64 = 2 + MOST;
 
-/// What tensor copies store from.
+/// What TMA copies store from.
 #[derive(Debug)]
 pub(super) struct Stores {
     base: Expr,
@@ -143,7 +143,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Writes a strip of 16-bit elements, which a warpgroup holds like sums of `wgmma`, to shared memory by `stmatrix`.
+    /// Writes a strip of 16-bit elements, which a warpgroup holds like accumulators of `wgmma`, to shared memory by `stmatrix`.
     fn write_matrices(
         &mut self,
         base: &Expr,

@@ -17,7 +17,7 @@ use crate::ir::{Def, Dims, End, Func, Kind, OpId, Padding, RegionId, Value};
 use crate::place::access::fastest;
 use crate::place::wgmma::{SharedTile, Wgmma};
 
-/// Who reads values, and where operations stand.
+/// Who reads values, and where operations are.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     /// The operations that read a value; none for the end of a region.
@@ -80,7 +80,7 @@ impl Uses {
         defined && self.readers.get(&value).is_some_and(|readers| readers[..] == [Some(reader)])
     }
 
-    /// The sums of a product that a side of a condition gives in one place, if the condition's sides alone read them.
+    /// The accumulators of a product that a side of a condition gives in one place, if the condition's sides alone read them.
     pub(super) fn passed_on(&self, func: &Func, id: OpId, at: usize) -> Option<Value> {
         let &(region, _) = self.places.get(&id)?;
         let op = func.op(id);
@@ -237,7 +237,7 @@ impl Lowering<'_> {
         Ok(base + &(&number * tile.dtype.bytes()))
     }
 
-    /// Clears what a tensor copy has brought from outside of the part that an array is of another one.
+    /// Clears what a TMA copy has brought from outside of the part that an array is of another one.
     pub(super) fn clear_beyond(
         &mut self,
         id: OpId,

@@ -1,9 +1,8 @@
-//! Turns of warpgroups on the tensor cores.
+//! Ping-pong of warpgroups on the tensor cores.
 //!
-//! Where the turns of a loop begin with products and then compute with their sums, warpgroups would do both at the same time, one half of which
-//! leaves the tensor cores idle. They take turns instead: a warpgroup waits at a barrier of its own until the one behind it has issued its
-//! products, issues its own, and lets the one before it go on. As the instructions of warpgroups keep their order, that is when they are issued,
-//! not when they are done.
+//! An iteration issues MMAs and then computes with their accumulators. If all warpgroups did so at the same time, the tensor cores would be idle
+//! half of the time. So they alternate: a warpgroup waits at its own barrier until the previous warpgroup has issued its MMAs, issues its MMAs,
+//! and signals the next one. The signal follows the issue of the MMAs, not their completion, since the instructions of warpgroups keep their order.
 
 use girih_codegen::sync::PingPong;
 use girih_codegen::{Builder, Cond, Expr, Reg};
@@ -21,10 +20,10 @@ use crate::place::wgmma::{Source, WARPGROUP};
 /// The barrier of the first warpgroup: that of all threads and the one where consumers meet come before.
 const FIRST: i64 = 2;
 
-/// The turns of a loop, or a loop in which threads compute what the next iteration multiplies while products are under way.
+/// The ping-pong of a loop, or a loop in which threads compute what the next iteration multiplies while products are under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
-    /// The products of a turn of the loop; none where warpgroups do not take turns.
+    /// The first MMAs of an iteration; none if warpgroups do not alternate.
     products: Vec<OpId>,
     /// A number that the thread computes while the last product is under way.
     meanwhile: Option<Reg>,
@@ -44,7 +43,7 @@ impl Plan {
         any && self.threads > WARPGROUP
     }
 
-    /// The products that turns of a loop with this body begin with, if they compute with their sums then.
+    /// The MMAs with which an iteration of this body begins, if it then computes with their accumulators.
     fn first_products(&self, body: RegionId) -> Option<Vec<OpId>> {
         let (func, all) = (&self.func, &self.products.wgmma);
         let ops = &func.region(body).ops;
@@ -77,8 +76,8 @@ impl Plan {
 }
 
 impl Lowering<'_> {
-    /// Before all turns: lets the first warpgroup have the first one, if warpgroups take turns in a loop. They keep their order from one loop to the
-    /// next: a warpgroup that is a loop ahead must not give others more turns than one.
+    /// Before the loops: signals the first warpgroup, if warpgroups alternate in a loop. They keep their order from one loop to the
+    /// next: a warpgroup that is a loop ahead must not signal more than once.
     pub(super) fn open_turns(&mut self) -> Result<(), Error> {
         let groups = i64::from(self.plan.threads / WARPGROUP);
         let alternates = self.plan.alternates();
@@ -89,7 +88,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Behind all turns: the first warpgroup takes the turn that is handed on to it at the end.
+    /// After the loop: the first warpgroup waits for the last signal of the ping-pong.
     pub(super) fn close_turns(&mut self) -> Result<(), Error> {
         match self.products.ping_pong.take() {
             Some(ping_pong) => self.only(ping_pong.closes(), |b| ping_pong.wait(b)),
@@ -97,7 +96,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Before a loop: whether its turns begin with products whose sums they compute with then, or it computes ahead.
+    /// Before a loop: whether its iterations begin with MMAs and then compute with their accumulators, or it computes ahead.
     pub(crate) fn begin_turns(&mut self, body: RegionId) -> Result<bool, Error> {
         if self.products.role != Role::Consumer {
             return Ok(false);
@@ -138,7 +137,7 @@ impl Lowering<'_> {
         Ok(self.b.close_block(around)?)
     }
 
-    /// Before a product: waits for the warpgroup's turn if the product is the first of a turn, once the tiles of all its products are there.
+    /// Before an MMA that is the first of an iteration: waits for the tiles of all its MMAs, and then for the previous warpgroup's signal.
     pub(super) fn take_turn(&mut self, id: OpId) -> Result<(), Error> {
         let Some(turns) = self.products.turns.as_mut().filter(|turns| turns.products.first() == Some(&id))
         else {
@@ -159,7 +158,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Behind a product: ends the warpgroup's turn if the product is the last of a turn.
+    /// After an MMA that is the last of those: signals the next warpgroup.
     pub(super) fn hand_on(&mut self, id: OpId) -> Result<(), Error> {
         let turns = self.products.turns.as_ref().filter(|turns| turns.products.last() == Some(&id));
         match (turns, &self.products.ping_pong) {
@@ -191,7 +190,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Before the wait for products of which this may be the last of a turn or under way: keeps the assembler from moving the wait before what threads compute
+    /// Before the wait for MMAs, of which this may be the last of the first ones, or in flight: keeps the assembler from moving the wait before what threads compute
     /// meanwhile. It does not move waits across stores, and this store, which never happens, needs half of that. No function has this
     /// number for a result: it is none, and not that which instructions give then.
     pub(super) fn wait_behind_functions(&mut self, value: Value) -> Result<(), Error> {

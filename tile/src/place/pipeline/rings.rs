@@ -1,4 +1,4 @@
-//! The rings of a producer: which tiles come to one slot, and how many slots each ring has.
+//! The rings of a producer: which tiles share a slot, and how many slots (stages) each ring has.
 
 use std::collections::BTreeMap;
 

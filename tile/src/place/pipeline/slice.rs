@@ -11,7 +11,7 @@ use super::super::rule::extents;
 use super::super::wgmma::WARPGROUP;
 use crate::ir::{ArrayId, Def, Func, Indexed, Kind, Op, OpId, RegionId, Value};
 
-/// What is known of where operations stand.
+/// What is known of where operations are.
 pub(super) struct Places<'a> {
     pub(super) func: &'a Func,
     pub(super) regions: BTreeMap<OpId, RegionId>,
@@ -121,7 +121,7 @@ impl<'a> Slice<'a> {
         Ok(())
     }
 
-    /// An operation, and what stands around it.
+    /// An operation, and what is around it.
     fn op(&mut self, id: OpId) -> Result<(), String> {
         let func = self.places.func;
         if !self.ops.insert(id) {

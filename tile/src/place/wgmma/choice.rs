@@ -1,4 +1,4 @@
-//! Which products `wgmma` computes, and where their operands lie.
+//! The choice of the MMAs that use `wgmma`, and the memory of their operands.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ const FARTHEST: i64 = 1 << 40;
 pub(in crate::place) struct Choice<'a> {
     pub(in crate::place) func: &'a Func,
     pub(super) threads: u32,
-    /// Blocks of a multiprocessor at a time.
+    /// Blocks of an SM at a time.
     pub(super) blocks: i64,
     /// The gathers that are not the producer's, and why.
     pub(super) refused: BTreeMap<OpId, String>,
@@ -76,7 +76,7 @@ fn merged(func: &Func, value: Value) -> Option<Traced<Vec<usize>>> {
 }
 
 impl<'a> Choice<'a> {
-    /// Of a function, for blocks of so many threads.
+    /// Of a function, for blocks of this many threads.
     pub(in crate::place) fn new(func: &'a Func, sm: u32, threads: u32) -> Choice<'a> {
         let (refused, regions, uses) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut choice = Choice { func, threads, blocks: super::blocks(func, sm), refused, regions, uses };
@@ -179,7 +179,7 @@ impl Choice<'_> {
         readers.iter().map(count).sum()
     }
 
-    /// An operand that is loaded for products alone: where it comes from, and the tile in shared memory with the mode along which its rows lie.
+    /// An operand that is loaded for products alone: where it comes from, and the tile in shared memory with the mode along which its rows are.
     fn loaded(
         &self,
         op: &Op,
@@ -195,7 +195,7 @@ impl Choice<'_> {
         Some((traced, major, tile))
     }
 
-    /// Where an operand comes from, and how it lies in shared memory. `at` says which it is of the instruction.
+    /// Where an operand comes from, and how it is laid out in shared memory. `at` says which it is of the instruction.
     fn source(
         &self,
         op: &Op,
@@ -225,7 +225,7 @@ impl Choice<'_> {
         (Source::Stored, GmmaLayout::select(major, ty.dtype, [x, k]))
     }
 
-    /// The mode along which rows lie, and the tile in shared memory, of an operand that is loaded for products alone.
+    /// The mode along which rows are, and the tile in shared memory, of an operand that is loaded for products alone.
     fn shared(
         &self,
         traced: &Traced<Vec<usize>>,
@@ -310,7 +310,7 @@ impl Choice<'_> {
         })
     }
 
-    /// Whether TMA copies can bring the tiles of a view whose rows lie along an axis, or why not.
+    /// Whether TMA copies can bring the tiles of a view whose rows are along an axis, or why not.
     pub(super) fn tensor(
         &self,
         view: &View,

@@ -1,9 +1,9 @@
-//! Products that warpgroups compute where their operands lie (`wgmma`): which these are, and why others are not.
+//! MMAs that use `wgmma`, and the reasons why others do not.
 //!
-//! The accumulator of such a product has the distribution of the instruction's C, 64 rows a warpgroup. A is in registers of the same
-//! distribution, or in shared memory, where B always is. A tile that is loaded for such products alone goes to shared memory at once, and no
-//! thread holds it; other operands are stored there. Where B is computed and A is loaded, the instructions compute C^T = B^T A^T, so that the
-//! threads multiply what they have computed.
+//! The accumulator has the distribution of the instruction's C, 64 rows a warpgroup. A is in registers of the same
+//! distribution, or in shared memory. B is in shared memory. A tile that only `wgmma` reads is loaded to shared memory directly, and no
+//! thread holds it. Other operands are stored there by the threads. If B is computed and A is loaded, the instructions compute C^T = B^T A^T, so that
+//! the computed operand stays in registers.
 //!
 //! # Examples
 //! ```
@@ -46,10 +46,10 @@ pub(crate) const WARPGROUP: u32 = 128;
 pub(crate) const ROWS: i64 = 64;
 /// The most elements of a box along an axis (PTX ISA, tensor dimension, size and format).
 const BOX: i64 = 256;
-/// Registers of a multiprocessor, and those that the assembler wants for an instruction beside its sums.
+/// Registers of an SM, and those that the assembler wants for an instruction beside its accumulators.
 pub(crate) const REGISTERS: i64 = 65536;
 pub(crate) const OF_INSTRUCTION: i64 = 26;
-/// The most registers that the sums of one product take.
+/// The most registers that the accumulators of one product take.
 const SUMS: i64 = 192;
 /// The most bytes of tiles in shared memory, which leaves room for exchanges.
 const SHARED: i64 = 192 << 10;
@@ -79,17 +79,17 @@ pub struct Wgmma {
     pub warpgroups: i64,
     /// Where A and B come from.
     pub sources: [Source; 2],
-    /// How A and B lie in shared memory, where they do.
+    /// How A and B are laid out in shared memory, where they are in it.
     pub layouts: [GmmaLayout; 2],
 }
 
 /// A tile in shared memory, in rows along its contiguous axis that are as long as the swizzle, or as the tile where there is none and threads
-/// read it; such rows of all other coordinates stand one below the other, and these blocks side by side.
+/// read it; such rows of all other coordinates are one below the other, and these blocks side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedTile {
     /// The dtype of its elements.
     pub dtype: DType,
-    /// The axis of the view along which rows lie.
+    /// The axis of the view along which rows are.
     pub fast: usize,
     /// The other axes of which the tile has more than one element, the slowest first, and the tile's extents along these.
     pub rows: Vec<(usize, i64)>,
@@ -103,7 +103,7 @@ pub struct SharedTile {
     pub produced: Result<(), String>,
     /// The latency that the user expects.
     pub latency: Option<u8>,
-    /// The axes along which the array is a part of another one: tensor copies bring what lies beyond the part, which is cleared.
+    /// The axes along which the array is a part of another one: TMA copies bring what is beyond the part, which is cleared.
     pub cut: Vec<usize>,
 }
 
@@ -128,7 +128,7 @@ pub struct Products {
     pub wgmma: BTreeMap<OpId, Wgmma>,
     /// Why the others are not.
     pub refused: BTreeMap<OpId, String>,
-    /// Loads whose tiles lie in shared memory.
+    /// Loads whose tiles are in shared memory.
     pub loads: BTreeMap<OpId, SharedTile>,
     /// Those among them whose tiles the threads read into registers.
     pub read: BTreeSet<OpId>,
@@ -138,9 +138,9 @@ pub struct Products {
     pub views: BTreeSet<OpId>,
     /// How the producer brings such tiles.
     pub pipeline: Pipeline,
-    /// Stores by tensor copies, from tiles in shared memory.
+    /// Stores by TMA, from tiles in shared memory.
     pub stores: BTreeMap<OpId, SharedTile>,
-    /// Whether sums are set to zeros before loops, rather than by the first product.
+    /// Whether accumulators are set to zeros before loops, rather than by the first product.
     pub clears: bool,
     /// Whether exchanges are to leave shared memory to the tiles that are prefetched.
     pub tight: bool,
@@ -176,7 +176,7 @@ fn transposed(extents: &[i64], threads: i64) -> Dist {
     fragment(&turned, threads).permute(&axes)
 }
 
-/// The registers that threads begin with in blocks of so many warpgroups, of which a multiprocessor has some at a time.
+/// The registers that threads begin with in blocks of this many warpgroups, of which an SM has some at a time.
 pub(crate) fn begin(warpgroups: i64, blocks: i64) -> i64 {
     (REGISTERS / (i64::from(WARPGROUP) * warpgroups * blocks.max(1)) / 8 * 8).min(255)
 }
@@ -186,13 +186,13 @@ pub(crate) const KEPT: i64 = 24;
 /// The most registers of a thread that are asked for.
 const MOST: i64 = 240;
 
-/// The registers of a consumer's thread (`setmaxnreg`), where a producer's keeps so many.
+/// The registers of a consumer's thread (`setmaxnreg`), where a producer's keeps this many.
 pub(crate) fn registers_of_consumers(warpgroups: i64, blocks: i64, kept: i64) -> i64 {
     let each = begin(warpgroups + 1, blocks);
     ((each * (warpgroups + 1) - kept.min(each)) / warpgroups.max(1) / 8 * 8).min(MOST)
 }
 
-/// Blocks that a user wants on a multiprocessor at a time.
+/// Blocks that a user wants on an SM at a time.
 pub(crate) fn blocks(func: &Func, sm: u32) -> i64 {
     func.hints.resolve(sm).occupancy.unwrap_or(1).into()
 }
@@ -261,7 +261,7 @@ impl Products {
         chosen
     }
 
-    /// The most registers of a thread that the sums of one product take.
+    /// The most registers of a thread that the accumulators of one product take.
     pub(super) fn most_sums(&self) -> i64 {
         let sums = |product: &Wgmma| {
             let [m, n, _] = product.mnk;
@@ -307,7 +307,7 @@ impl Products {
         self.loads.keys().filter(|id| gathered(id)).map(|&id| (id, why.into())).collect()
     }
 
-    /// Whether an operation's result lies in shared memory, where no thread holds it.
+    /// Whether an operation's result is in shared memory, where no thread holds it.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
         self.loads.contains_key(&id) && !self.read.contains(&id)
             || self.is_view(id)
@@ -338,7 +338,7 @@ impl Products {
         arena
     }
 
-    /// The same without tensor copies, for a reason.
+    /// The same without TMA copies, for a reason.
     pub(super) fn by_threads(mut self, func: &Func, threads: u32, why: &str) -> Products {
         self.loads.retain(|id, _| !self.read.contains(id));
         self.read.clear();
@@ -365,7 +365,7 @@ impl Products {
         matches!(func.value(value).def, Def::Result(id, _) if self.is_shared(id))
     }
 
-    /// The distribution of the sums of a product by `wgmma`.
+    /// The distribution of the accumulators of a product by `wgmma`.
     pub(crate) fn sums(&self, func: &Func, id: OpId, threads: i64) -> Option<Dist> {
         let product = self.wgmma.get(&id)?;
         Some(product.fragment(&func.ty(func.op(id).results[0]).dims, threads))
@@ -387,7 +387,7 @@ impl Products {
 }
 
 impl Wgmma {
-    /// The distribution of the sums, or of an operand in registers, of these extents.
+    /// The distribution of the accumulators, or of an operand in registers, of these extents.
     fn fragment(&self, dims: &Dims, threads: i64) -> Dist {
         let extents = super::rule::extents(dims);
         if self.operands == [0, 1] { fragment(&extents, threads) } else { transposed(&extents, threads) }

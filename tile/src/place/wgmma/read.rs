@@ -1,5 +1,5 @@
-//! Tiles that the producer brings beside those of products, and that threads read into registers: what operands are computed from, such as
-//! packed weights and their scales. Threads that loaded them would wait for memory, or for each other where they share what they load.
+//! Tiles that the producer loads and threads read into registers to compute operands, such as packed weights and their scales.
+//! If the threads loaded them, they would wait for memory.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const ROWS: i64 = 8;
 const WAIT: f64 = 12.0;
 
 impl Choice<'_> {
-    /// The loads of loops from which operands are computed and that tensor copies can bring, if these bring other tiles of products.
+    /// The loads of loops from which operands are computed and that TMA copies can bring, if these bring other tiles of products.
     pub(super) fn reads(&self, chosen: &Products) -> BTreeMap<OpId, SharedTile> {
         let mut found = BTreeMap::new();
         if chosen.loads.values().any(|tile| tile.produced.is_ok()) {
@@ -44,7 +44,7 @@ impl Choice<'_> {
         }
     }
 
-    /// How a loaded tile lies in shared memory from which threads read it.
+    /// How a loaded tile is laid out in shared memory from which threads read it.
     fn read(&self, id: OpId) -> Option<SharedTile> {
         let func = self.func;
         let op = func.op(id);

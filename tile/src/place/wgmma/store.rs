@@ -1,4 +1,4 @@
-//! Stores by tensor copies: threads put a tile into shared memory, and one of them lets it be copied from there while the others go on.
+//! Stores by TMA: threads write a tile to shared memory, and one thread issues the TMA copy while the others continue.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::ir::{ArrayId, Dims, Func, Kind, Known, OpId, Order, Padding, RegionId
 
 /// The most bytes of a tile on its way out.
 const MOST: i64 = 64 << 10;
-/// The bits of elements of which a warp writes whole sectors from its sums: there is nothing to gain.
+/// The bits of elements of which a warp writes whole sectors from its accumulators: there is nothing to gain.
 const WIDE: u32 = 32;
 /// Bytes of the narrowest access to shared memory that a tile is put there by.
 const WORD: i64 = 4;
@@ -25,7 +25,7 @@ const WORD: i64 = 4;
 const MATRICES: i64 = 8;
 
 impl Choice<'_> {
-    /// The stores that tensor copies can make. Nothing else accesses these arrays, and no access has a memory order, since a tensor copy is in no
+    /// The stores that TMA copies can make. Nothing else accesses these arrays, and no access has a memory order, since a TMA copy is in no
     /// order with what threads do: a block that reads a flag might read what has not been written yet.
     ///
     /// They are those of a loop around the loops of products, of which the next iteration hides a copy: a block that ends waits for it, and where
@@ -59,7 +59,7 @@ impl Choice<'_> {
         stores.into_iter().map(|(id, (_, tile))| (id, tile)).collect()
     }
 
-    /// How a tile lies in shared memory from which a tensor copy stores it.
+    /// How a tile is laid out in shared memory from which a TMA copy stores it.
     fn stored(&self, view: &View, operands: &[Value]) -> Option<SharedTile> {
         let func = self.func;
         let (_, param) = func.param_of(view.array);
@@ -90,7 +90,7 @@ impl Choice<'_> {
     }
 }
 
-/// How many loops are around each operation of a region, which is in so many.
+/// How many loops are around each operation of a region, which is in this many loops.
 fn loops(func: &Func, region: RegionId, around: usize, depths: &mut BTreeMap<OpId, usize>) {
     for &id in &func.region(region).ops {
         let op = func.op(id);
@@ -101,7 +101,7 @@ fn loops(func: &Func, region: RegionId, around: usize, depths: &mut BTreeMap<OpI
 }
 
 impl Products {
-    /// Issue slots of a warp to store a tile of a distribution, by a tensor copy where that takes fewer.
+    /// Issue slots of a warp to store a tile of a distribution, by a TMA copy where that takes fewer.
     pub(in crate::place) fn store(&self, func: &Func, id: OpId, dist: &Dist) -> f64 {
         let own = own(func, func.op(id), dist);
         let dims = func.ty(func.op(id).operands[0]).dims;
@@ -131,7 +131,7 @@ impl SharedTile {
         ROUND_TRIP + SHARED * dist.size() as f64 / vector as f64
     }
 
-    /// Whether each warpgroup holds strips of a tile of 16-bit floats like sums of `wgmma`: 64 rows, or as many columns where the product is
+    /// Whether each warpgroup holds strips of a tile of 16-bit floats like accumulators of `wgmma`: 64 rows, or as many columns where the product is
     /// transposed.
     pub(crate) fn strips(&self, dims: &Dims, dist: &Dist) -> Option<Major> {
         let [n, m] = self.extents;
@@ -163,7 +163,7 @@ impl SharedTile {
         }
     }
 
-    /// Where elements lie, in elements: modes are the axes of an array with so many, (Tile0,Tile1,...).
+    /// Where elements are, in elements: modes are the axes of an array of its rank, (Tile0,Tile1,...).
     ///
     /// # Errors
     /// There are none for extents that multiply to less than 2^63.
@@ -180,7 +180,7 @@ impl SharedTile {
         Lay::concat(&modes)
     }
 
-    /// The tensor copy of the tile: modes are the axes of an array with so many. What it says of the array are the tile's own extents, and
+    /// The TMA copy of the tile: modes are the axes of an array of its rank. What it says of the array are the tile's own extents, and
     /// that elements follow each other along the contiguous axis; a launch knows the rest.
     ///
     /// # Errors

@@ -49,7 +49,7 @@ pub struct Multistage {
     pub fragments: usize,
     /// Tiles of A and B in shared memory.
     pub stages: i64,
-    /// The resident blocks per multiprocessor for which registers are limited.
+    /// The resident blocks per SM for which registers are limited.
     pub min_blocks: u32,
     /// Facts about A.
     pub a: Source,
@@ -139,9 +139,9 @@ impl Multistage {
         Ok(TileCopies { load, store })
     }
 
-    /// Whether the copies of an operand's tile transpose it, so that values along M or N lie together in shared memory: single elements by
+    /// Whether the copies of an operand's tile transpose it, so that values along M or N are together in shared memory: single elements by
     /// `cp.async`, vectors through registers. A thread that multiplies alone then has neighbours along M or N in neighbouring registers,
-    /// which lie in different banks; with neighbours along K, the registers of all that it multiplies in a step along K lie in the same bank.
+    /// which are in different banks; with neighbours along K, the registers of all that it multiplies in a step along K are in the same bank.
     pub(in crate::gemm) fn transposes(&self, operand: Operand, [x, k]: [i64; 2]) -> Result<bool, Error> {
         let Source { major, vector } = self.source(operand);
         let rows = self.mma()?.threads()? / SECTOR;

@@ -57,7 +57,7 @@ impl SharedTile {
 }
 
 impl Multistage {
-    /// The access that reads a fragment of the operand from a tile of `extents` that lies as `tile` says.
+    /// The access that reads a fragment of the operand from a tile of `extents` that is laid out as `tile` says.
     fn fragment_access(&self, operand: Operand, extents: [i64; 2], tile: &Lay) -> Result<Access, Error> {
         let bits = self.atom.dtype(operand).bits();
         if let Some(copy) = self.fragment_copy(operand)? {
@@ -73,7 +73,7 @@ impl Multistage {
     }
 }
 
-/// The values in the order in which they lie in memory.
+/// The values in the order in which they are in memory.
 fn by_memory(tv: &Lay, tile: &Lay) -> Result<Lay, Error> {
     let values = tv.mode(1)?;
     let places = tile.composition(&values)?;

@@ -19,7 +19,7 @@ pub(super) const WARP: i64 = 32;
 pub(in crate::gemm) const ROWS: i64 = 64;
 /// The blocks of a cluster for which every GPU with clusters has room.
 pub(in crate::gemm) const CLUSTERS: [i64; 4] = [1, 2, 4, 8];
-/// The registers of a multiprocessor, and those that `ptxas` wants for an instruction beside its sums.
+/// The registers of an SM, and those that `ptxas` wants for an instruction beside its accumulators.
 const REGISTERS: i64 = 65536;
 const OF_INSTRUCTION: i64 = 26;
 
@@ -31,7 +31,7 @@ pub struct WarpSpecialized {
     pub atom: MmaAtom,
     /// (AtomM,1) -> the consuming warpgroup, of those that have a tile of C together: a team.
     pub atoms: Lay,
-    /// The teams that take a block's tiles by turns: 1, or more where blocks are persistent. With 1 team, all consumers have each tile together
+    /// The teams that take a block's tiles in alternation: 1, or more where blocks are persistent. With 1 team, all consumers have each tile together
     /// (CUTLASS's `KernelTmaWarpSpecializedCooperative`). With more, one team multiplies while the others store what they have multiplied
     /// (`KernelTmaWarpSpecializedPingpong`): for tiles with a short K, of which the stores take a good part of the time.
     pub teams: i64,
@@ -42,10 +42,10 @@ pub struct WarpSpecialized {
     /// The blocks of a cluster, 1, 2, 4 or 8, which have tiles of C one below the other: each of them brings a part of the tile of B, by a
     /// multicast to all (CuTe's `ClusterShape` of `(multicast,1,1)`). 1 is no cluster.
     pub multicast: i64,
-    /// The instructions along K after which the sums of 8-bit floats, of which `wgmma` keeps few bits, are added to f32 sums of the
+    /// The instructions along K after which the accumulators of 8-bit floats, of which `wgmma` keeps few bits, are added to f32 accumulators of the
     /// threads' own (CUTLASS's `mma_promotion_interval`): a divisor of those of a tile. 0 is never.
     pub mma_promotion_interval: i64,
-    /// How A lies in memory, if it is narrower there than the atom takes it.
+    /// How A is laid out in memory, if it is narrower there than the atom takes it.
     pub mixed_input: Option<MixedInput>,
     /// The scales of A and B, if they are 8-bit floats in blocks with a scale each.
     pub block_scales: Option<BlockScales>,
@@ -54,7 +54,7 @@ pub struct WarpSpecialized {
 /// Scales of 8-bit floats in blocks, in f32: of A for each `granularity[0]` rows and `granularity[2]` elements along K, of B for each
 /// `granularity[1]` rows and as many along K (CUTLASS's blockwise scaling, whose names these are: `ScaleGranularityM`, `N` and `K`).
 ///
-/// The sums of the products between two promotions are multiplied by both scales and added to the sums before with one rounding to f32. The
+/// The accumulators of the products between two promotions are multiplied by both scales and added to the accumulators before with one rounding to f32. The
 /// product of the scales is rounded too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockScales {
@@ -80,7 +80,7 @@ pub(in crate::gemm) struct Scaling {
     pub(in crate::gemm) group: i64,
 }
 
-/// The bytes of which the extents of a tensor copy's boxes, and the addresses in shared memory, are multiples.
+/// The bytes of which the extents of a TMA copy's boxes, and the addresses in shared memory, are multiples.
 const BOX: i64 = 16;
 const BOX_ALIGN: i64 = 128;
 
@@ -94,7 +94,7 @@ impl Scaling {
         (x / self.rows).max(1)
     }
 
-    /// The scales that a tensor copy brings for a tile of `x` rows: those of the rows, and what lies beside them where they are too few for a
+    /// The scales that a TMA copy brings for a tile of `x` rows: those of the rows, and what is beside them where they are too few for a
     /// box, or do not begin where a box may begin.
     pub(super) fn boxed(&self, x: i64) -> i64 {
         let line = BOX / self.element();
@@ -170,7 +170,7 @@ impl WarpSpecialized {
         narrow("threads", WARPGROUP.saturating_mul(self.consumers_of_all()?.saturating_add(1)))
     }
 
-    /// The dtype of A, B or C in memory; that of C is the dtype of the sums.
+    /// The dtype of A, B or C in memory; that of C is the dtype of the accumulators.
     pub fn dtype(&self, operand: Operand) -> DType {
         match (operand, &self.mixed_input) {
             (Operand::A, Some(mixed)) => mixed.dtype,
@@ -223,12 +223,12 @@ impl WarpSpecialized {
         GmmaLayout::select(major, dtype, extents).tile(dtype, extents)
     }
 
-    /// Whether the products of some instructions are summed up apart, before they are added to the sums.
+    /// Whether the products of some instructions are summed up apart, before they are added to the accumulators.
     pub(super) fn has_partial_sums(&self) -> bool {
         self.mma_promotion_interval > 0 || self.mixed_input.is_some()
     }
 
-    /// The bytes of the mbarriers by which teams take turns.
+    /// The bytes of the mbarriers by which teams alternate.
     fn bytes_of_turns(&self) -> i64 {
         if self.teams > 1 { OrderedSequence::barrier_bytes(self.teams) } else { 0 }
     }
@@ -238,14 +238,14 @@ impl WarpSpecialized {
         Ok(self.consumers_of_all()? > 1)
     }
 
-    /// The mainloop with an atom of so many columns.
+    /// The mainloop with an atom of this many columns.
     pub(in crate::gemm) fn with_columns(&self, columns: i64) -> Result<WarpSpecialized, Error> {
         let MmaAtom { kind, c_type, a_type, b_type, majors, product, .. } = self.atom;
         let atom = MmaAtom::wgmma(kind, columns, [c_type, a_type, b_type], majors, product)?;
         Ok(WarpSpecialized { atom, ..*self })
     }
 
-    /// Checks that `blocks` blocks can share the columns of a tile, and that there is shared memory for the sums of a tile.
+    /// Checks that `blocks` blocks can share the columns of a tile, and that there is shared memory for the accumulators of a tile.
     pub(in crate::gemm) fn check_share(&self, tile: [i64; 3], blocks: i64) -> Result<(), Error> {
         let ([m, n, _], [_, columns, _]) = (tile, self.atom.shape_mnk);
         if n != columns || n % (8 * blocks) != 0 || self.with_columns(n / blocks).is_err() {
@@ -338,7 +338,7 @@ impl WarpSpecialized {
         Ok(())
     }
 
-    /// Checks that the sums between two promotions have a scale for each row and column.
+    /// Checks that the accumulators between two promotions have a scale for each row and column.
     fn check_block_scales(&self, [m, n, k]: [i64; 3]) -> Result<(), Error> {
         let Some(BlockScales { granularity: [rows, columns, group] }) = self.block_scales else {
             return Ok(());
@@ -358,7 +358,7 @@ impl WarpSpecialized {
         Ok(())
     }
 
-    /// The registers of the scales that a thread has for the sums of an atom.
+    /// The registers of the scales that a thread has for the accumulators of an atom.
     fn scales_of_atom(&self) -> i64 {
         let Some(BlockScales { granularity: [rows, columns, _] }) = self.block_scales else { return 0 };
         // A thread's sums lie in two rows, and in two of eight columns.

@@ -1,4 +1,4 @@
-//! The warpgroups that multiply.
+//! The consumer warpgroups, which issue `wgmma`.
 
 mod mixed;
 mod promotion;
@@ -31,17 +31,17 @@ pub struct Consumer<'a> {
     leader: Cond,
     /// The stage that is read, and the stage that was read before.
     states: [PipelineState; 2],
-    /// The turn of the block's tile, if teams take turns.
+    /// The position of the block's tile in the order of the teams, if they ping-pong.
     turn: Option<(&'a OrderedSequence, PipelineState)>,
 }
 
-/// Where the products take A from, and the sums of one atom that are not yet added to the others, (FrgV,1,1), if there are such sums.
+/// Where the products take A from, and the accumulators of one atom that are not yet added to the others, (FrgV,1,1), if there are such accumulators.
 enum Source {
     /// From shared memory, (1,RestM,RestK,Stage).
     Shared(Tensor<Descriptor>),
-    /// The same, with sums that are promoted.
+    /// The same, with accumulators that are promoted.
     Promoted(Tensor<Descriptor>, Box<Tensor<Rmem>>),
-    /// From registers, with the sums of two atoms that are scaled, (FrgV,1,1,2).
+    /// From registers, with the accumulators of two atoms that are scaled, (FrgV,1,1,2).
     Converted(Box<(Converted, Tensor<Rmem>)>),
 }
 
@@ -106,7 +106,7 @@ impl<'a> Consumer<'a> {
         Ok(Consumer { shared, a, b: operand_b, sums, number, team, group, thread, leader, states, turn })
     }
 
-    /// Runs `body` for the next of the block's tiles of C, which has `k_tiles` tiles along K, if it is the turn of the thread's team. All teams
+    /// Runs `body` for the next of the block's tiles of C, which has `k_tiles` tiles along K, if it is a tile of the thread's team. All teams
     /// execute this for all tiles; a single team has each of them.
     ///
     /// # Errors
@@ -126,8 +126,8 @@ impl<'a> Consumer<'a> {
         Ok(())
     }
 
-    /// The sums over the next `k_tiles` tiles that the producer brings, of block tile `at[0]` of A and `at[1]` of B: only block scales depend on
-    /// which these are. The sums are in the same registers each time. Several teams do this by turns, within [`Consumer::in_turn`].
+    /// The accumulators over the next `k_tiles` tiles that the producer brings, of block tile `at[0]` of A and `at[1]` of B: only block scales depend on
+    /// which these are. The accumulators are in the same registers each time. Several teams do this in alternation, within [`Consumer::in_turn`].
     ///
     /// # Errors
     /// Those of the expressions.
@@ -160,7 +160,7 @@ impl<'a> Consumer<'a> {
         turns.arrive(b, &turn, &self.leader)
     }
 
-    /// Writes the sums over the next `k_tiles` tiles.
+    /// Writes the accumulators over the next `k_tiles` tiles.
     // A stage is released when the products after its own have been issued, which is when its own are known to have been read.
     fn multiply_shared(
         &self,
@@ -232,7 +232,7 @@ impl<'a> Consumer<'a> {
         pipeline.consumer_release_in(b, stage, &thread, &cond)
     }
 
-    /// Registers for the thread's share of the sums if the tile's columns are shared among `blocks` blocks: those of a tile of as many
+    /// Registers for the thread's share of the accumulators if the tile's columns are shared among `blocks` blocks: those of a tile of as many
     /// fewer columns. They have no values yet.
     ///
     /// # Errors

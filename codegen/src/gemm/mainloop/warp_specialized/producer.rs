@@ -1,4 +1,4 @@
-//! The producer's warpgroup, of which one thread issues the tensor copies of A and B.
+//! The producer's warpgroup, of which one thread issues the TMA copies of A and B.
 
 use std::ops::Range;
 

@@ -1,6 +1,5 @@
-//! Products of an A that is converted in registers: each thread loads its values from shared memory as they lie there, converts them, and
-//! the sums of the products of a tile along K are scaled where they are added to those of the tiles before (CUTLASS's
-//! `sm90_mma_tma_gmma_rs_warpspecialized_mixed_input`).
+//! Mixed-input GEMM: A is converted in registers (CUTLASS's `sm90_mma_tma_gmma_rs_warpspecialized_mixed_input`). Each thread loads its values of A
+//! from shared memory and converts them. The accumulators of a tile along K are scaled when they are added to those of the previous tiles.
 
 use girih_layout::{Int, Lay, Shape};
 use girih_tensor::{Slice, Tensor};
@@ -22,9 +21,9 @@ pub(super) const AT_ONCE: i64 = 2;
 
 /// A thread's part of A.
 pub(super) struct Converted {
-    /// A as it lies in shared memory.
+    /// A as it is laid out in shared memory.
     shared: Tensor<Smem>, // (FrgV,RestM,RestK,Stage)
-    /// The values of a row of atoms as they lie in memory, and those of two rows as they are multiplied.
+    /// The values of a row of atoms as they are laid out in memory, and those of two rows as they are multiplied.
     loaded: Tensor<Rmem>, // (FrgV,1,RestK)
     values: Tensor<Rmem>, // (FrgV,1,RestK,2)
 }
@@ -64,15 +63,15 @@ impl Converted {
     }
 }
 
-/// The scales of A, which are the same along N, for the sums of the atoms of row `row` in a stage: (FrgV), as f32.
+/// The scales of A, which are the same along N, for the accumulators of the atoms of row `row` in a stage: (FrgV), as f32.
 fn of_row(b: &mut Builder, scales: &[Tensor<Smem>], row: i64, stage: &Expr) -> Result<Vec<Scalar>, Error> {
     scales.first().map_or(Ok(Vec::new()), |scales| of_atom(b, scales, [row, 0], stage))
 }
 
 impl Consumer<'_> {
-    /// Writes the sums over the next `k_tiles` tiles. `partial` has the sums of two atoms over a tile along K, (FrgV,1,1,2). While one
+    /// Writes the accumulators over the next `k_tiles` tiles. `partial` has the accumulators of two atoms over a tile along K, (FrgV,1,1,2). While one
     /// warpgroup converts, the others multiply. The products of an atom run while its next values and those of the next atom are converted,
-    /// and while the sums of the atom before it are scaled.
+    /// and while the accumulators of the atom before it are scaled.
     pub(super) fn multiply_converted(
         &self,
         b: &mut Builder,
@@ -141,7 +140,7 @@ impl Consumer<'_> {
         Ok(())
     }
 
-    /// Adds the sums of an atom over a tile, each times its scale.
+    /// Adds the accumulators of an atom over a tile, each times its scale.
     fn add_scaled(
         &self,
         b: &mut Builder,

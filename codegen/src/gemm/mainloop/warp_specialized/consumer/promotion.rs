@@ -1,5 +1,6 @@
-//! Sums of 8-bit floats in two levels: `wgmma` keeps few bits of them, so that after some products they are added to f32 of the threads'
-//! own, and begin anew (CUTLASS's `GmmaFP8Accumulation`). Where blocks of A and B have scales, the sums of a block are scaled on their way.
+//! Promotion of 8-bit float accumulators (CUTLASS's `GmmaFP8Accumulation`). `wgmma` accumulates 8-bit floats with few bits. So after some
+//! instructions its accumulators are added to f32 accumulators of the threads, and start from zero again. If blocks of A and B have scales, the
+//! accumulators of a block are scaled at that point.
 
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{Slice, Tensor};
@@ -30,7 +31,7 @@ fn atoms(operand: &Tensor<Descriptor>, x: i64, k: i64, stage: &Expr) -> Result<T
 }
 
 impl Consumer<'_> {
-    /// Writes the sums over the next `k_tiles` tiles. `partial` has the sums of one atom between two promotions, which are multiplied by
+    /// Writes the accumulators over the next `k_tiles` tiles. `partial` has the accumulators of one atom between two promotions, which are multiplied by
     /// `scales`, those of A and of B, if there are scales. While a warpgroup adds, the others multiply.
     pub(super) fn multiply_promoted(
         &self,

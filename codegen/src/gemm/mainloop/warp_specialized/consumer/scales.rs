@@ -1,4 +1,4 @@
-//! The scales of A and B as a thread needs them: one for each of its sums.
+//! The scales of A and B as a thread needs them: one for each of its accumulators.
 
 use girih_layout::Lay;
 use girih_tensor::{DType, Slice, Tensor};
@@ -10,8 +10,8 @@ use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Scalar, Smem};
 
 impl Consumer<'_> {
-    /// The scales of A and B in all stages, of those that have scales, for block tiles `at`, as they belong to the thread's sums:
-    /// (FrgV,RestM,RestN,Stage). Sums that share a scale share its place.
+    /// The scales of A and B in all stages, of those that have scales, for block tiles `at`, as they belong to the thread's accumulators:
+    /// (FrgV,RestM,RestN,Stage). Accumulators that share a scale share its place.
     pub(super) fn scales(&self, at: [&Expr; 2]) -> Result<Vec<Tensor<Smem>>, Error> {
         let mainloop = self.shared.mainloop;
         let mut all = Vec::new();
@@ -37,7 +37,7 @@ impl Consumer<'_> {
     }
 }
 
-/// The scales of the sums of the atom at row `i` and column `j` in a stage, (FrgV), as f32.
+/// The scales of the accumulators of the atom at row `i` and column `j` in a stage, (FrgV), as f32.
 pub(super) fn of_atom(
     b: &mut Builder,
     scales: &Tensor<Smem>,
