@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`layout`] | `girih-layout` | [`Lay`](layout::Lay): shapes, strides and the algebra; `no_std`, no heap |
 //! | [`tensor`] | `girih-tensor` | [`Tensor`](tensor::Tensor): an engine and a layout; slicing, tiling, partitioning |
+//! | `typed` | `girih-typed` | layouts as types, tensors under them and tensors of the host; a feature |
 //! | [`ptx`] | `girih-ptx` | [`Module`](ptx::Module): PTX as a tree, with its printer, parser and verifier |
 //! | [`codegen`] | `girih-codegen` | atoms, tiled copies and MMAs, the kernel [`Builder`](codegen::Builder) |
 //! | [`sim`] | `girih-sim` | [`run`](sim::run): PTX on the CPU, with its checks |
@@ -49,7 +50,7 @@
 //! `cuda` (on by default) compiles the GPU backend. It needs no CUDA toolkit: the driver is looked for when a GPU is
 //! opened. Without the feature, [`Select::Cuda`](device::Select::Cuda) is an error and everything else works. `cudarc` makes devices and
 //! buffers of the streams and slices of that library. `serde` reads and writes layouts as text, with what is known of
-//! their symbols; `proptest` adds `layout::strategies`.
+//! their symbols; `proptest` adds `layout::strategies`. `typed` adds layouts as types.
 
 pub use girih_codegen as codegen;
 pub use girih_device as device;
@@ -60,6 +61,8 @@ pub use girih_programs as programs;
 pub use girih_ptx as ptx;
 pub use girih_sim as sim;
 pub use girih_tensor as tensor;
+#[cfg(feature = "typed")]
+pub use girih_typed as typed;
 pub use tile::{Tiles, function, kernel};
 
 /// The tile language: kernels over whole tiles in ordinary Rust, by [`#[girih::kernel]`](macro@kernel).

@@ -23,8 +23,6 @@
 //! * **Symbols.** An extent or a stride may be a [`Symbol`] (the `M` and `ld` of a kernel's parameters) with facts:
 //!   operations decide from the facts or return [`Error::NeedsFact`], naming the fact that would settle the question.
 //!
-//! [`typed`] has the same layouts as types, computed when the program is compiled.
-//!
 //! A symbolic extent may turn out to be 0 at run time; the layout is then empty. A known extent is at least 1.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -33,7 +31,7 @@
 mod macros;
 
 // Families in the order in which they build on one another: leaf, limits, error, arith, tuple, layout, f2, exact, algebra,
-// swizzled, text, typed. Each imports from those before it alone (`cargo xtask imports`).
+// swizzled, text. Each imports from those before it alone (`cargo xtask imports`).
 mod algebra;
 mod arith;
 mod error;
@@ -47,7 +45,6 @@ pub mod strategies;
 mod swizzled;
 mod text;
 mod tuple;
-pub mod typed;
 
 pub use algebra::product::Product;
 pub use algebra::residue::Residue;

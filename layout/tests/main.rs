@@ -6,5 +6,6 @@ mod numbers;
 #[cfg(feature = "serde")]
 mod serde;
 mod sizes;
-mod typed;
-mod typed_compile;
+
+/// Where every public item has an example.
+const SOURCES: &str = "src";

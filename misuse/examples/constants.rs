@@ -7,8 +7,8 @@ mod tiled;
 use girih_codegen::atom::{SM80_16X8X16_F32BF16BF16F32_TN, SM80_CP_ASYNC_CACHEGLOBAL_16, UNIVERSAL_COPY_128};
 use girih_codegen::constant::Place;
 use girih_codegen::{Operand, TiledCopy, TiledMma, constant};
-use girih_layout::typed::{Check, Lt, S};
-use girih_layout::{Lay, Tile, lay, layout_type};
+use girih_layout::{Lay, Tile, lay};
+use girih_typed::{Check, Lt, S, layout_type};
 use tiled::{ASYNC, COPY, MMA, THREADS, TILE};
 
 const ORDERED: TiledMma = MMA.with_permutation([Tile::Lay(lay!("48:1")), Tile::All, Tile::All]);

@@ -1,8 +1,7 @@
 //! Layouts whose numbers do not fit: what the compiler finds when it builds the program.
 #![allow(unused, reason = "only what the compiler says to it counts")]
 
-use girih_layout::typed::{Layout, Lt, Mode, S, Sw, Swizzled};
-use girih_layout::{int, int_tuple, layout};
+use girih_typed::{Layout, Lt, Mode, S, Sw, Swizzled, int, int_tuple, layout};
 
 fn main() {
     stride();

@@ -1,7 +1,7 @@
 //! More modes than a typed tuple has, a program of its own: the compiler says so once.
 #![allow(unused, reason = "only what the compiler says to it counts")]
 
-use girih_layout::layout;
+use girih_typed::layout;
 
 fn main() {
     prepend();

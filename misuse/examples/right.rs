@@ -4,9 +4,9 @@ mod tiled;
 
 use girih_codegen::constant::Place;
 use girih_codegen::{Operand, constant};
-use girih_layout::typed::{Check, Lt, S};
-use girih_layout::{Lay, int, lay, layout};
-use girih_tensor::host::Array;
+use girih_layout::{Lay, lay};
+use girih_typed::host::Array;
+use girih_typed::{Check, Lt, S, int, layout};
 use tiled::{ASYNC, COPY, MMA, TILE};
 
 const A: Lay = constant!(constant::thrfrg(&MMA, Operand::A, &lay!("(64,32):(32,1)")));

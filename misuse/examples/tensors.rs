@@ -1,8 +1,9 @@
 //! Tensors whose numbers do not fit: what the compiler finds when it builds the program.
 #![allow(unused, reason = "only what the compiler says to it counts")]
 
-use girih_layout::{int, layout};
-use girih_tensor::{Error, host::Array};
+use girih_tensor::Error;
+use girih_typed::host::Array;
+use girih_typed::{int, layout};
 
 fn main() -> Result<(), Error> {
     tile()?;

@@ -1,9 +1,9 @@
 //! Operands of the wrong structure: what the compiler finds when it checks types.
 #![allow(unused, reason = "only what the compiler says to it counts")]
 
-use girih_layout::typed::{__, Lt, S};
-use girih_layout::{int, layout};
-use girih_tensor::{Error, host::Array};
+use girih_tensor::Error;
+use girih_typed::host::Array;
+use girih_typed::{__, Lt, S, int, layout};
 
 fn main() {}
 

@@ -1,8 +1,8 @@
 //! The typed layer with dynamic integers against definitions that are counted out here: whatever the values, an answer is right.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use girih_layout::typed::{__, Layout, Mode, Modes};
-use girih_layout::{Error, int, layout};
+use girih_layout::Error;
+use girih_typed::{__, Layout, Mode, Modes, int, layout};
 use proptest::prelude::*;
 
 type Dynamic = Mode<usize, usize>;

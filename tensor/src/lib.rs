@@ -4,10 +4,8 @@
 //! offsets: integers on the [host], register expressions in a generated kernel. So [`Tensor::local_tile`],
 //! [`Tensor::local_partition`] and [`Tensor::tv_partition`] are written once for all engines.
 //!
-//! A layout is a run-time layout or a [typed one](girih_layout::typed). With a typed layout the same operations have
-//! static results, operands that don't fit don't compile, and the length of an [`host::Array`] is a constant.
+//! Tensors under layouts that are types, and tensors of the host that are written, are in `girih-typed`.
 
-pub mod algorithm;
 mod counting;
 mod dtype;
 mod error;
@@ -25,7 +23,4 @@ pub use float8::{F8E4M3, F8E5M2};
 pub use half::{bf16, f16};
 pub use part::Part;
 pub use slice::{Index, Slice};
-pub use tensor::{
-    Arrangement, Engine, InnerPartition, LocalPartition, LocalTile, OuterPartition, Space, Tensor,
-    TvPartition,
-};
+pub use tensor::{Engine, Space, Tensor};

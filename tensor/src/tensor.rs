@@ -2,15 +2,11 @@
 
 mod modes;
 mod partition;
-mod typed;
 
-use girih_layout::typed::{Layout, Modes};
 use girih_layout::{Lay, Stride, lay};
 
 use crate::slice::Sliced;
 use crate::{Error, Index, Part, Slice};
-
-pub use typed::{InnerPartition, LocalPartition, LocalTile, OuterPartition, TvPartition};
 
 /// Where a tensor's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,67 +52,28 @@ pub trait Engine: Clone {
     }
 }
 
-/// A layout of a tensor, run-time or typed.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no layout",
-    note = "a tensor's layout is a `Lay` or a `typed::Layout`"
-)]
-pub trait Arrangement: Copy {
-    /// The run-time layout.
-    ///
-    /// # Errors
-    /// Those of [`Layout::erase`].
-    fn erase(&self) -> Result<Lay, Error>;
-}
-
-impl Arrangement for Lay {
-    fn erase(&self) -> Result<Lay, Error> {
-        Ok(*self)
-    }
-}
-
-impl<M: Modes> Arrangement for Layout<M> {
-    fn erase(&self) -> Result<Lay, Error> {
-        Ok(Layout::erase(self)?)
-    }
-}
-
 /// A view of an engine's values through a layout (CuTe guide, "Tensors").
 ///
-/// The layout is a [`Lay`], which is checked when the program runs, or a [typed layout](girih_layout::typed).
-/// Operations on a tensor with a static layout give tensors with static layouts, and wrong operations do not compile.
-/// [`Tensor::erase`] turns a typed layout into a [`Lay`].
-///
 /// ```
-/// use girih_layout::{int, layout};
+/// use girih_layout::{lay, tiler};
 /// use girih_tensor::Tensor;
 ///
 /// let data: Vec<i32> = (0..8 * 24).collect();
-/// let a = Tensor::host(&data, layout!((8, 24) : (1, 8)))?;
+/// let a = Tensor::host(&data, lay!("(8,24):(1,8)"))?;
 /// // Tiles of 4 x 8; the one at (1,2).
-/// let tile = a.local_tile((int!(4), int!(8)), (1, 2))?;
-/// assert_eq!((*tile.layout(), tile.get((3, 0))?), (layout!((4, 8) : (1, 8)), 7 + 8 * 16));
-/// # Ok::<(), girih_tensor::Error>(())
-/// ```
-///
-/// Here the message is `whole_divide((8,24):(1,8), <16:1,8:1>): the tile of 16 is larger than the extent 8`:
-/// ```compile_fail
-/// # use girih_layout::{int, layout};
-/// # use girih_tensor::Tensor;
-/// # let data = [0; 8 * 24];
-/// # let a = Tensor::host(&data, layout!((8, 24) : (1, 8)))?;
-/// a.local_tile((int!(16), int!(8)), (0, 2))?;
+/// let tile = a.local_tile(&tiler!("<4,8>"), (1, 2))?;
+/// assert_eq!((*tile.layout(), tile.get((3, 0))?), (lay!("(4,8):(1,8)"), 7 + 8 * 16));
 /// # Ok::<(), girih_tensor::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tensor<E, L = Lay> {
+pub struct Tensor<E> {
     engine: E,
-    layout: L,
+    layout: Lay,
 }
 
-impl<E, L> Tensor<E, L> {
+impl<E> Tensor<E> {
     /// The values of `engine` as `layout` arranges them.
-    pub fn new(engine: E, layout: L) -> Tensor<E, L> {
+    pub fn new(engine: E, layout: Lay) -> Tensor<E> {
         Tensor { engine, layout }
     }
 
@@ -126,7 +83,7 @@ impl<E, L> Tensor<E, L> {
     }
 
     /// The layout of the values.
-    pub fn layout(&self) -> &L {
+    pub fn layout(&self) -> &Lay {
         &self.layout
     }
 

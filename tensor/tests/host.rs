@@ -1,89 +1,8 @@
-//! Host tensors at their edges: all or nothing is written, sums of any kind, positions outside, tensors side by side.
+//! Coordinates of tensors: nested, along basis vectors, sums of symbols, moved by a residue.
 
-use girih_layout::{Coord, Crd, Lay, Shape, idx2crd, lay, tiler};
-use girih_tensor::algorithm::*;
-use girih_tensor::host::{Array, PackedMut, PackedView, S4, U4, ViewMut, Zipped};
+use girih_layout::{Coord, Crd, Lay, Shape, idx2crd, lay};
 use girih_tensor::{Counting, Error, Slice, Slice::All, Tensor};
 use proptest::prelude::*;
-
-/// Every algorithm on a tile that reaches past the end: the values that are there stay as they were.
-#[test]
-fn nothing_is_written_to_a_tile_that_is_not_all_there() {
-    type Run = fn(&mut ViewMut<'_, i32>) -> Result<(), Error>;
-    let runs: [Run; 8] = [
-        |t| fill(t, 9),
-        |t| clear(t),
-        |t| copy(&Tensor::host(&[9; 4], lay!("4:1"))?, t),
-        |t| {
-            let always = Tensor::identity(&Shape::parse("(4)")?)?.map(|_| true);
-            copy_if(&always, &Tensor::host(&[9; 4], lay!("4:1"))?, t)
-        },
-        |t| transform(&Tensor::host(&[9; 4], lay!("4:1"))?, t, |x| x + 1),
-        |t| axpby(1.0, &Tensor::host(&[9; 4], lay!("4:1"))?, 0.0, t),
-        |t| {
-            let nines = [9; 4];
-            let nines = Tensor::host(&nines, lay!("4:1"))?;
-            gemm_by(&nines, &nines, t, |c| c, |c, a, b| c + a * b, |c| c)
-        },
-        |t| logical_reduce(&Tensor::host(&[9; 4], lay!("4:1"))?, t, |to, x| to + x),
-    ];
-    for (number, run) in runs.into_iter().enumerate() {
-        let mut data = [7; 10];
-        let whole = ViewMut::new(&mut data, lay!("(10):(1)")).unwrap();
-        let mut last = whole.local_tile(&tiler!("<4>"), &[Slice::at(2)]).unwrap(); // 8, 9 and two beyond
-        assert_eq!(run(&mut last), Err(Error::Beyond { index: 10, len: 10 }), "{number}");
-        assert_eq!(data, [7; 10], "{number}");
-        // A tile that is there is written.
-        let whole = ViewMut::new(&mut data, lay!("(10):(1)")).unwrap();
-        run(&mut whole.local_tile(&tiler!("<4>"), &[Slice::at(1)]).unwrap()).unwrap();
-        assert_ne!(data, [7; 10], "{number}");
-    }
-}
-
-#[test]
-fn nothing_is_written_if_one_value_is_not_of_the_type() {
-    let mut bytes = [0x11u8; 2];
-    let mut t = PackedMut::<'_, U4>::packed(&mut bytes, lay!("4:1")).unwrap();
-    let found = copy(&Tensor::host(&[2u8, 3, 16, 4], lay!("4:1")).unwrap(), &mut t);
-    assert_eq!(found.unwrap_err().to_string(), "16 is no u4: 0 to 15 are accepted");
-    assert_eq!(bytes, [0x11; 2]);
-    let mut t = PackedMut::<'_, S4>::packed(&mut bytes, lay!("4:1")).unwrap();
-    assert_eq!(t.set(0, -9).unwrap_err().to_string(), "-9 is no s4: -8 to 7 are accepted");
-    assert_eq!(
-        t.set(4, 0).unwrap_err().to_string(),
-        "coordinate 4 is outside the mode 4:1: 0 <= coordinate < size is accepted"
-    );
-}
-
-/// What f64 cannot hold: the difference of products next to 2^80, and sums that wrap.
-#[test]
-fn sums_are_of_the_kind_that_is_asked_for() {
-    let (a, b) = ([(1i64 << 40) + 1, -(1 << 40)], [(1i64 << 40) - 1, 1 << 40]);
-    let (a, b) = (Tensor::host(&a, lay!("2:1")).unwrap(), Tensor::host(&b, lay!("2:1")).unwrap());
-    let mut exact = [5i64];
-    let mut c = ViewMut::new(&mut exact, lay!("1:0")).unwrap();
-    let wide = |sum: i128, x: i64, y: i64| sum + i128::from(x) * i128::from(y);
-    gemm_by(&a, &b, &mut c, i128::from, wide, |sum| sum as i64).unwrap();
-    assert_eq!(exact, [4]);
-    let most = [i32::MAX, 1];
-    let most = Tensor::host(&most, lay!("2:1")).unwrap();
-    let ones = Tensor::host(&[1, 1], lay!("2:1")).unwrap();
-    let (mut wrapped, mut saturated) = ([0], [0]);
-    let mut c = ViewMut::new(&mut wrapped, lay!("1:0")).unwrap();
-    gemm_by(&most, &ones, &mut c, |c| c, |c: i32, x: i32, y| c.wrapping_add(x.wrapping_mul(y)), |c| c)
-        .unwrap();
-    gemm(&most, &ones, &mut ViewMut::new(&mut saturated, lay!("1:0")).unwrap()).unwrap();
-    assert_eq!((wrapped, saturated), ([i32::MIN], [i32::MAX]));
-    // Packed operands: all pairs of s4, in s32.
-    let bytes: Vec<u8> = (0..8).map(|i| (2 * i) | (2 * i + 1) << 4).collect();
-    let all = Tensor::<PackedView<'_, S4>>::packed(&bytes, lay!("16:1")).unwrap();
-    let mut c = Array::<i32>::new(lay!("(16,16):(1,16)")).unwrap();
-    gemm(&all, &all, &mut c.view_mut().unwrap()).unwrap();
-    let value = |bits: i64| (if bits < 8 { bits } else { bits - 16 }) as i32;
-    for (i, j) in (0..16).flat_map(|i| (0..16).map(move |j| (i, j))) {
-        assert_eq!(c.get((i, j)), Ok(value(i) * value(j)));
-    }
-}
 
 #[test]
 fn coordinates_are_tuples_of_any_depth() {
@@ -193,31 +112,5 @@ proptest! {
         }
         seen.sort_unstable();
         prop_assert_eq!(seen, data);
-    }
-
-    /// Values and scales cut by one tiler stay together, though their layouts coalesce differently.
-    #[test]
-    fn zipped_tensors_are_cut_together(m in 1..5i64, groups in 1..5i64, width in 1..5i64, tile in (1..4i64, 1..4i64)) {
-        let k = groups * width;
-        let values: Vec<i64> = (0..m * k).collect();
-        let scales: Vec<i64> = (0..m * groups).map(|i| 1000 + i).collect();
-        let of_scales = Lay::parse(&format!("({m},({width},{groups})):({groups},(0,1))")).unwrap();
-        let both = || Zipped::new(
-            Tensor::host(&values, Lay::strided([m, k], [k, 1]).unwrap()).unwrap(),
-            Tensor::host(&scales, of_scales).unwrap(),
-        ).unwrap();
-        // Divisors, so that every tile is whole.
-        let (tm, tk) = (if m % tile.0 == 0 { tile.0 } else { 1 }, width * if groups % tile.1 == 0 { tile.1 } else { 1 });
-        let tiler = girih_layout::Tiler::sizes(&[tm, tk]).unwrap();
-        for (p, q) in (0..m / tm).flat_map(|p| (0..k / tk).map(move |q| (p, q))) {
-            let part = both().local_tile(&tiler, &[Slice::at(p), Slice::at(q)]).unwrap();
-            for (i, j) in (0..tm).flat_map(|i| (0..tk).map(move |j| (i, j))) {
-                let (row, column) = (p * tm + i, q * tk + j);
-                prop_assert_eq!(part.at(i + tm * j), Ok((row * k + column, 1000 + row * groups + column / width)));
-            }
-        }
-        let (values, scales) = both().unzip();
-        let refused = Zipped::new(values, scales.flatten());
-        prop_assert!(matches!(refused, Err(Error::Shape { what: "Zipped", .. })), "another rank");
     }
 }

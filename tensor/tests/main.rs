@@ -1,9 +1,7 @@
 //! One binary for all of them, since linking one for each file takes longer than running it.
 
-mod algorithms;
 mod dtypes;
 mod host;
 mod print;
 mod seed;
-mod typed;
 mod views;

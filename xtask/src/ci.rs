@@ -20,9 +20,9 @@ const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 pub(crate) fn run() -> Result<(), Error> {
     sh("cargo fmt --all --check")?;
     words::run()?;
-    // The cases of the typed layer are generated, and take long to check.
+    // The cases of typed layouts are generated, and take long to check.
     sh(
-        "cargo clippy --workspace --exclude girih-layout-typed-cases --all-targets --features girih/cudarc --locked -- -D warnings",
+        "cargo clippy --workspace --exclude girih-typed-cases --all-targets --features girih/cudarc --locked -- -D warnings",
     )?;
     // `cargo test` does not build them.
     sh("cargo clippy --workspace --test gpu* --features girih/cudarc --locked -- -D warnings")?;
@@ -56,8 +56,10 @@ pub(crate) fn beside_tests() -> Result<(), Error> {
     layout_alone()?;
     deny()?;
     ptxas::run()?;
-    // xtask brings the features of what both depend on: most has been checked with them.
-    sh("cargo clippy --package girih-device --package xtask --no-default-features --locked -- -D warnings")?;
+    // xtask brings the features of what both depend on: most has been checked with them. Typed layouts are checked without std.
+    sh(
+        "cargo clippy --package girih-device --package girih-typed --package xtask --no-default-features --locked -- -D warnings",
+    )?;
     docs()
 }
 

@@ -11,7 +11,7 @@ use std::{
 use crate::shell::{Error, at, root};
 
 /// The folders of the packages whose modules are looked at: the libraries.
-const LIBRARIES: [&str; 13] = [
+const LIBRARIES: [&str; 14] = [
     ".",
     "codegen",
     "conformance",
@@ -25,6 +25,7 @@ const LIBRARIES: [&str; 13] = [
     "sim",
     "tensor",
     "tile",
+    "typed",
 ];
 
 /// Refuses public modules without an example.

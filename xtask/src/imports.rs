@@ -24,12 +24,19 @@ struct Library {
 }
 
 /// The libraries.
-const LIBRARIES: [Library; 14] = [
+const LIBRARIES: [Library; 15] = [
+    Library { folder: "layout", core: Some(&[]) },
     // The types of the typed layer name its operations, so that generic code needs no where clauses, and the operations
     // are functions from these types to these types.
     Library {
-        folder: "layout",
-        core: Some(&["typed/nat.rs", "typed/int.rs", "typed/list.rs", "typed/modes.rs", "typed/tiler.rs"]),
+        folder: "typed",
+        core: Some(&[
+            "layouts/nat.rs",
+            "layouts/int.rs",
+            "layouts/list.rs",
+            "layouts/modes.rs",
+            "layouts/tiler.rs",
+        ]),
     },
     Library { folder: "tensor", core: None },
     Library { folder: "ptx", core: None },

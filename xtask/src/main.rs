@@ -98,7 +98,7 @@ fn main() -> ExitCode {
             .and_then(|()| {
                 sh("env GIRIH_CASES=120000 cargo test --profile bench --package girih-proptests --test all -- overlap::")
             })
-            .and_then(|()| sh("cargo test --package girih-layout-typed-cases --all-features"))
+            .and_then(|()| sh("cargo test --package girih-typed-cases --all-features"))
             .and_then(|()| sh("cargo test --profile bench --package girih-sim --test all -- --ignored"))
             .and_then(|()| {
                 sh("cargo test --profile bench --package girih-kernels --test gpu_mma_atoms --test sim -- --ignored")

@@ -7,7 +7,9 @@ impl Message {
     /// Appends `shape:stride`, with `?` for numbers that are not known.
     #[doc(hidden)]
     pub const fn layout(&mut self, layout: &Lay) {
-        known(self, layout);
+        leaves(self, layout, false);
+        self.text(":");
+        leaves(self, layout, true);
     }
 }
 
@@ -19,26 +21,7 @@ impl Error {
     }
 }
 
-/// Appends the skeleton of a shape, with `?` for each dynamic integer.
-pub(crate) const fn shape(line: &mut Message, of: &Lay) {
-    leaves(line, of, false, true);
-}
-
-/// Appends a skeleton, with `?` for each dynamic integer.
-pub(crate) const fn layout(line: &mut Message, of: &Lay) {
-    leaves(line, of, false, true);
-    line.text(":");
-    leaves(line, of, true, true);
-}
-
-/// Appends a layout with every known number, static or not, and `?` for each symbol.
-const fn known(line: &mut Message, of: &Lay) {
-    leaves(line, of, false, false);
-    line.text(":");
-    leaves(line, of, true, false);
-}
-
-const fn leaves(line: &mut Message, of: &Lay, strides: bool, skeleton: bool) {
+const fn leaves(line: &mut Message, of: &Lay, strides: bool) {
     let mut i = 0;
     while i < of.leaf_count() {
         let (opens, closes) = of.shape.profile.parens(of.root(), i);
@@ -47,10 +30,10 @@ const fn leaves(line: &mut Message, of: &Lay, strides: bool, skeleton: bool) {
         }
         repeat(line, "(", opens);
         match (strides, of.step(i)) {
-            (false, _) => leaf(line, of.extent(i), skeleton),
-            (true, Stride::Int(d)) => leaf(line, d, skeleton),
+            (false, _) => number(line, of.extent(i)),
+            (true, Stride::Int(d)) => number(line, d),
             (true, Stride::Basis { scale, mode }) => {
-                leaf(line, scale, skeleton);
+                number(line, scale);
                 let mut level = mode.depth();
                 while level > 0 {
                     level -= 1;
@@ -65,20 +48,12 @@ const fn leaves(line: &mut Message, of: &Lay, strides: bool, skeleton: bool) {
     }
 }
 
-const fn leaf(line: &mut Message, n: Int, skeleton: bool) {
-    if skeleton { integer(line, n) } else { number(line, n) }
-}
-
 const fn repeat(line: &mut Message, text: &str, times: u8) {
     let mut i = 0;
     while i < times {
         line.text(text);
         i += 1;
     }
-}
-
-pub(crate) const fn integer(line: &mut Message, n: Int) {
-    if n.is_static() { number(line, n) } else { line.text("?") }
 }
 
 const fn number(line: &mut Message, n: Int) {
@@ -90,7 +65,7 @@ const fn number(line: &mut Message, n: Int) {
 }
 
 /// Appends the message of an error that static operands can meet.
-pub(crate) const fn explain(line: &mut Message, error: &Error) {
+const fn explain(line: &mut Message, error: &Error) {
     match error {
         Error::StrideDivisibility { extent, stride, .. } => {
             pair(
@@ -118,7 +93,7 @@ pub(crate) const fn explain(line: &mut Message, error: &Error) {
         Error::ModeRange { begin, end, rank } => {
             let (begin, end) = (Int::fixed(*begin as i64), Int::fixed(*end as i64));
             pair(line, "there are no modes ", begin, " up to ", end, " in rank ");
-            integer(line, Int::fixed(*rank as i64));
+            number(line, Int::fixed(*rank as i64));
         }
         Error::ModeOutOfRange { mode, rank } => {
             let (mode, rank) = (Int::fixed(*mode as i64), Int::fixed(*rank as i64));

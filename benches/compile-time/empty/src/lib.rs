@@ -1,2 +1,2 @@
-//! What a crate that depends on girih-layout costs without a layout in it.
-extern crate girih_layout as _;
+//! What a crate that depends on girih-typed costs without a layout in it.
+extern crate girih_typed as _;

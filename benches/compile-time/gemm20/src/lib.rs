@@ -1,7 +1,6 @@
 //! The 20 static operations of a typical GEMM: 128x128x64 tiles, mma.m16n8k16 with 2x2 warps, 16-byte copies.
 
-use girih_layout::typed::{Layout, Modes};
-use girih_layout::{int, layout};
+use girih_typed::{Layout, Modes, int, layout};
 
 fn keep<M: Modes>(l: Layout<M>, out: &mut [usize; 20], k: usize) {
     out[k] = l.size() + l.at(k);

@@ -3,7 +3,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use girih_layout::{Error, int, layout};
+use girih_layout::Error;
+use girih_typed::{int, layout};
 
 fn time(name: &str, mut index: impl FnMut(usize) -> usize) {
     const ROUNDS: usize = 1_000_000;

@@ -1,7 +1,6 @@
 //! 60 different static operations, from the layout tests' static cases: every operation that makes a layout of indices at least once.
 
-use girih_layout::typed::{__, Layout, Modes};
-use girih_layout::{int, int_tuple, layout};
+use girih_typed::{__, Layout, Modes, int, int_tuple, layout};
 
 fn keep<M: Modes>(l: Layout<M>, out: &mut [i64; 60], k: usize) {
     out[k] = l.size() as i64 + l.at_signed(k);
