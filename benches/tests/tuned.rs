@@ -1,6 +1,7 @@
 //! Sweeps as the records that girih comes with.
 
-use girih_kernels::gemm::{Layout, Problem, Record};
+use girih_device::Record;
+use girih_kernels::gemm::{Layout, Problem, record_key};
 use girih_peers::rows::rows;
 use girih_peers::tuned::tuned;
 use girih_tensor::DType;
@@ -39,7 +40,7 @@ fn sweeps_become_records() {
     let [record] = &records[..] else { panic!("{records:?}") };
     assert_eq!((&*record.config, record.micros, record.chosen_micros), (other, 26.5, 27.5));
     let problem = Problem::new(DType::Bf16, [2048; 3], Layout::Tn).unwrap();
-    assert_eq!(record.problem, Record::key(&problem));
+    assert_eq!(record.problem, record_key(&problem));
     assert_eq!(record.machine, "NVIDIA H200, sm_90, 132 multiprocessors");
     assert_eq!(record.to_string().parse::<Record>().unwrap(), *record);
     // What was not beside girih's choice says nothing.

@@ -10,7 +10,7 @@ use girih_codegen::gemm::Schedule;
 use girih_device::{Device, Limits, Select};
 use girih_kernels::Roof;
 use girih_kernels::gemm::{
-    GemmConfig, KernelKind, Problem, choose, choose::Hardware, choose::reasons, described,
+    GemmConfig, KernelKind, Problem, choose, choose::Hardware, choose::reasons, described, least_seconds,
 };
 use serde::Serialize;
 
@@ -165,7 +165,7 @@ impl Report {
         let config = choose(problem, kind, hardware)?;
         let reasons = reasons(problem, kind, hardware)?;
         let tiles = Tiles::new(problem, &config, multiprocessors);
-        let [products, memory] = Roof::H200.gemm(problem);
+        let [products, memory] = least_seconds(&Roof::H200, problem);
         // A multiprocessor has its share of the products, and all have the memory together.
         let computed = if tiles.busy > 0.0 { products / tiles.busy } else { 0.0 };
         let (limit, expected) = match computed.max(memory) {

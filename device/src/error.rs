@@ -19,6 +19,15 @@ pub enum Error {
         /// The text.
         text: String,
     },
+    /// A line that is no [`Record`](crate::Record).
+    #[error(
+        "`{line}`: seven fields with tabs between them are accepted: machine, driver, day, problem, configuration, and microseconds of it and of the \
+         chosen one"
+    )]
+    Record {
+        /// The line.
+        line: String,
+    },
     /// A GPU was named in a build without the feature `cuda`.
     #[error(
         "this build has no CUDA backend: enable the feature `cuda` of girih-device, or choose the device `sim`"

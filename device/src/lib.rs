@@ -83,6 +83,7 @@ mod pinned;
 mod pod;
 mod pointers;
 mod prepared;
+mod record;
 mod samples;
 mod select;
 #[cfg(feature = "sim")]
@@ -119,6 +120,7 @@ pub use pinned::{Pinned, Transfer};
 pub use pod::Pod;
 pub use pointers::Pointers;
 pub use prepared::Launch;
+pub use record::Record;
 pub use samples::Samples;
 pub use select::Select;
 pub use source::Optimization;

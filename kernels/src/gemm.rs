@@ -11,6 +11,7 @@ mod problem;
 mod records;
 mod reference;
 mod repitch;
+mod roof;
 mod run;
 mod workspace;
 
@@ -24,10 +25,11 @@ pub use girih_codegen::gemm::{
 pub use loading::{Gemms, generated, kernels};
 pub use matrix::Matrix;
 pub use problem::{INPUTS, Layout, MAX_K_OF_S8, Order, Problem};
-pub use records::{Record, Records};
+pub use records::{Records, record, record_key, record_mnk};
 pub(crate) use reference::half_of_least;
 pub use reference::{Check, check, check_gated, check_groups, dequantized, reference_bytes};
 pub use repitch::{passes, repitched};
+pub use roof::least_seconds;
 pub use run::Gemm;
 
 pub use crate::family::{Prepared, Untyped};

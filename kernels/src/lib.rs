@@ -17,7 +17,6 @@ mod family;
 pub mod gemm;
 mod launch;
 mod overlap;
-mod roof;
 
 pub use error::{DTYPES, Error};
-pub use roof::Roof;
+pub use girih_codegen::Roof;

@@ -91,7 +91,7 @@ impl Tile {
         u128::from(self.offset) + elements * u128::from(self.element_bytes())
     }
 
-    /// The elements, row by row; one that lies outside of the memory is 0.
+    /// The elements, row by row; one that is outside of the memory is 0.
     pub fn cells(&self, shared: &[u8]) -> Vec<Vec<String>> {
         let bytes = usize::try_from(self.element_bytes()).unwrap_or(usize::MAX);
         let element = |row: u64, column: u64| {

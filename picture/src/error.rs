@@ -68,7 +68,7 @@ pub enum Error {
         /// The extents of the tile.
         extents: Vec<i64>,
     },
-    /// Cells of so many bits do not divide what a thread copies.
+    /// Cells of this many bits do not divide what a thread copies.
     #[error("`{unit}`: expected bits of a cell that divide the {row} of a thread's row")]
     Unit {
         /// The bits of a cell.

@@ -14,9 +14,9 @@ const OWNERS: i64 = CELLS * 16;
 /// What the colour of an index says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// Eight greys, one after the other; so many neighbouring indices share one.
+    /// Eight greys, one after the other; this many neighbouring indices share one.
     Together(i64),
-    /// The bank of shared memory in which an element of so many bits is.
+    /// The bank of shared memory in which an element of this many bits is.
     Bank(u32),
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn fits(rows: i64, columns: i64) -> Result<()> {
     }
 }
 
-/// The bank of shared memory in which an element of so many bits is, by the number of the element.
+/// The bank of shared memory in which an element of this many bits is, by the number of the element.
 pub(crate) fn bank(element: i64, bits: u32) -> i64 {
     // In 128 bits, which hold the place of every bit.
     let bit = i128::from(element) * i128::from(bits);

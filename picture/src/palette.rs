@@ -2,7 +2,7 @@
 
 /// Threads of a warp, and banks of shared memory.
 const WARP: i64 = 32;
-/// The hues of a picture: so many can be told apart.
+/// The hues of a picture: a reader tells this many apart.
 const HUES: i64 = 8;
 /// The text of most cells, and the thickest lines.
 pub(crate) const BLACK: u32 = 0x11_11_11;
@@ -97,7 +97,7 @@ impl Palette {
         Palette::of_threads(WARP).thread(bank.rem_euclid(WARP))
     }
 
-    /// The colour of a cell whose bank has to give so many words at a time: green for one word, which is no conflict, then from yellow to
+    /// The colour of a cell whose bank has to give this many words at a time: green for one word, which is no conflict, then from yellow to
     /// dark red.
     pub fn ways(ways: i64) -> u32 {
         match ways {

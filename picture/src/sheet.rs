@@ -24,7 +24,7 @@ impl Cell {
     }
 }
 
-/// A line from the corner (row, column) of a cell on, so many rows down or columns to the right.
+/// A line from the corner (row, column) of a cell on, this many rows down or columns to the right.
 pub(crate) struct Line {
     pub(crate) kind: LineKind,
     pub(crate) from: [usize; 2],

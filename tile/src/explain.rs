@@ -95,7 +95,7 @@ pub struct Explanation {
     pub bounds: Bounds,
     /// How it is known that blocks do not store the same elements, or why it is not.
     pub checked: Result<Report, Vec<Diagnostic>>,
-    /// What the kernel takes of a multiprocessor, if there is one.
+    /// What the kernel takes of an SM, if there is one.
     pub resources: Option<Resources>,
     /// What NVIDIA's assembler reports of the kernel, where the environment variable `GIRIH_PTXAS` names it.
     pub assembled: Option<Assembled>,

@@ -51,7 +51,7 @@ impl<E: Values> Source for Tensor<E> {
     }
 }
 
-/// An engine over stored values: the storage, and the offset of the value that the engine stands at.
+/// An engine over stored values: the storage, and the offset of the value that the engine is at.
 #[derive(Clone, Copy, Debug)]
 pub struct Host<S> {
     storage: S,

@@ -1,6 +1,7 @@
 //! What sweeps have found, as the records that girih comes with.
 
-use girih_kernels::gemm::{Problem, Record, Records, choose};
+use girih_device::Record;
+use girih_kernels::gemm::{Problem, Records, choose, record_key, record_mnk};
 use serde_json::Value;
 
 use crate::contest::Failure;
@@ -38,12 +39,12 @@ fn found(row: &Row, sweep: &Value) -> Result<Option<Record>, Failure> {
         machine: machine.clone(),
         driver: text("driver"),
         date: text("date"),
-        problem: Record::key(&problem),
+        problem: record_key(&problem),
         config: config.into(),
         micros: times[0],
         chosen_micros: times[1],
     };
-    Ok(record.mnk().is_some().then_some(record))
+    Ok(record_mnk(&record).is_some().then_some(record))
 }
 
 /// The product of a row whose time is that of its kernel alone.

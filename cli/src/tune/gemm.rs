@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use girih_device::Kind;
 use girih_kernels::gemm::{
-    Epilogue, GemmConfig, Gemms, KernelKind, Problem, Record, Records, candidates, choose, described,
+    Epilogue, GemmConfig, Gemms, KernelKind, Problem, Records, candidates, choose, described, record,
 };
 use girih_tensor::DType;
 
@@ -57,7 +57,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let times = tuned.print(&session.device, &described(&config), &mut said);
     if let Some(output) = output {
         let today = jiff::Timestamp::now().strftime(TODAY).to_string();
-        records.insert(Record::new(problem, &config, limits, &today, times));
+        records.insert(record(problem, &config, limits, &today, times));
         output.write(|to| std::io::Write::write_all(to, records.to_string().as_bytes()))?;
         said.recorded(output.path());
     }

@@ -48,7 +48,7 @@ pub struct Arguments {
     pub scores: Scores,
     /// How many keys before and behind the diagonal a query sees, each at most [`super::MAX_LENGTH`].
     pub window: [i64; 2],
-    /// The strides of heads and batches of the logarithms of the sums of exponentials, f32, to the base e. Rows follow each other. A row that sees no
+    /// The strides of heads and batches of the logsumexps, f32, to the base e. Rows follow each other. A row that sees no
     /// key has negative infinity.
     pub lse: [i64; 2],
     /// The strides of queries, heads and batches of the bias, (Query,Key,Head,Batch), 0 where all share it. Keys follow each other. Queries and keys are

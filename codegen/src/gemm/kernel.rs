@@ -31,7 +31,7 @@ pub struct Arguments {
 const MAX_WHOLE: i64 = 1 << 22;
 /// Bytes of A and B that stay in the L2 cache of a device with tensor cores while blocks read them.
 const CACHED: i64 = 24 << 20;
-/// The blocks of a multistage mainloop that a multiprocessor may have room for.
+/// The blocks of a multistage mainloop that an SM may have room for.
 const TOGETHER: u64 = 4;
 
 /// A generated GEMM kernel, and what its launches need to know.
@@ -146,7 +146,7 @@ impl GemmKernel {
         self.config.all_tiles(mnl)
     }
 
-    /// The blocks of the grid for `l` problems of M x N on a device with `multiprocessors` multiprocessors.
+    /// The blocks of the grid for `l` problems of M x N on a device with `multiprocessors` SMs.
     ///
     /// # Errors
     /// Those of [`GemmKernel::all_tiles`].
@@ -165,7 +165,7 @@ impl GemmKernel {
         narrow("blocks", clusters as i64 * self.config.multicast())
     }
 
-    /// The bytes of the sums and those of the semaphores in the workspace for `l` problems of M x N; both are 0 where each tile has one
+    /// The bytes of the accumulators and those of the semaphores in the workspace for `l` problems of M x N; both are 0 where each tile has one
     /// block or one cluster.
     ///
     /// # Errors
@@ -178,7 +178,7 @@ impl GemmKernel {
         Ok([tiles * sums as u64, tiles * (cluster * SEMAPHORE) as u64])
     }
 
-    /// The pieces of tiles of `l` problems of M x N x K that blocks go through on a device with `multiprocessors` multiprocessors; `None` for
+    /// The pieces of tiles of `l` problems of M x N x K that blocks go through on a device with `multiprocessors` SMs; `None` for
     /// another schedule than [`Schedule::StreamK`].
     ///
     /// # Errors

@@ -57,7 +57,7 @@ pub(super) fn zeros(dtype: DType, shape: &[i64]) -> Result<ArrayData, Stop> {
     Ok(ArrayData { dtype, extents: shape.to_vec(), strides: row_major(shape), bytes: vec![0; size(needed)] })
 }
 
-/// The bytes of so many elements, or all that 64 bits count.
+/// The bytes of this many elements, or all that 64 bits count.
 fn bytes(elements: i64, dtype: DType) -> u64 {
     let bits = u64::try_from(elements).unwrap_or(0).saturating_mul(dtype.bits().into());
     bits.div_ceil(8)

@@ -13,7 +13,7 @@ use crate::gemm::Given;
 const BIAS: &str = "bias";
 const LSE: &str = "lse";
 
-/// What launches of a problem compute, by a table with so many entries.
+/// What launches of a problem compute, by a table with this many entries.
 pub(super) fn arguments(problem: &Problem, entries: usize) -> Arguments {
     let arrays = Tensor4::ALL.map(|tensor| problem.array(tensor));
     let mask = problem.mask();

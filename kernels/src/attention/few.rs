@@ -62,7 +62,7 @@ fn window(mask: &Mask, queries: i64) -> Option<Option<i64>> {
 }
 
 impl DecodeProblem {
-    /// The same attention as one of packed sequences of so many keys each, which follow each other without pages.
+    /// The same attention as one of packed sequences of this many keys each, which follow each other without pages.
     ///
     /// # Errors
     /// As [`Problem::new`] and [`Problem::packed`].

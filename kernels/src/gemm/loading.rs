@@ -24,7 +24,7 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// The bytes of the sums and of the counters that blocks which share tiles hand to one another.
+    /// The bytes of the accumulators and of the counters that blocks which share a tile pass to one another.
     pub(super) fn workspace(&self, problem: &Problem, pieces: Option<&Pieces>) -> Result<[u64; 2], Error> {
         let [m, n, _] = problem.mnk();
         Ok(match pieces {

@@ -5,7 +5,7 @@ mod record;
 use std::fmt;
 use std::sync::OnceLock;
 
-use girih_device::Limits;
+use girih_device::{Limits, Record};
 
 use super::choose::{by_rules, followed, planned};
 use super::{GemmConfig, KernelKind, Problem, candidates, described};
@@ -13,7 +13,8 @@ use crate::Error;
 use record::Product;
 
 pub(super) use record::Kind;
-pub use record::Record;
+pub(super) use record::product_of;
+pub use record::{record, record_key, record_mnk};
 
 /// The first line of records: the version of the format, and that of girih, since others list other configurations.
 const HEAD: &str = concat!("girih gemm records, version 2, girih ", env!("CARGO_PKG_VERSION"));
@@ -33,7 +34,7 @@ fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {
 /// # Examples
 /// ```
 /// use girih_device::{Device, Select};
-/// use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, Record, Records, candidates};
+/// use girih_kernels::gemm::{Gemms, KernelKind, Layout, Problem, Records, candidates, record};
 /// use girih_tensor::DType;
 ///
 /// let device = Device::open(Select::Sim)?;
@@ -41,7 +42,7 @@ fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {
 /// // As a tuner finds it.
 /// let fastest = candidates(&problem, device.limits().multiprocessors, 24)[3];
 /// let mut records = Records::new(device.limits());
-/// records.insert(Record::new(&problem, &fastest, device.limits(), "2026-11-23", [2.5, 2.9]));
+/// records.insert(record(&problem, &fastest, device.limits(), "2026-11-23", [2.5, 2.9]));
 /// // As text in a file, and back.
 /// let records = Records::read(&records.to_string(), device.limits())?;
 /// let gemm = Gemms::new(&device).with_records(records).get(&problem, KernelKind::Sm90)?;
@@ -85,11 +86,11 @@ impl Records {
     ///
     /// # Examples
     /// ```
-    /// use girih_kernels::gemm::{KernelKind, Layout, Problem, Records, choose, described};
+    /// use girih_kernels::gemm::{KernelKind, Layout, Problem, Records, choose, described, record_mnk};
     /// use girih_tensor::DType;
     ///
     /// let problem = Problem::new(DType::Bf16, [512; 3], Layout::Tn)?;
-    /// let record = Records::shipped()?.iter().find(|record| record.mnk() == Some([512; 3])).expect("one of 512^3");
+    /// let record = Records::shipped()?.iter().find(|record| record_mnk(record) == Some([512; 3])).expect("one of 512^3");
     /// assert_eq!(record.machine, "NVIDIA H200, sm_90, 132 multiprocessors");
     /// assert_eq!(record.config, described(&choose(&problem, KernelKind::Sm90, 132)?));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -121,7 +122,10 @@ impl Records {
             );
         }
         for line in lines.filter(|line| !line.trim().is_empty()) {
-            let record: Record = line.parse()?;
+            let Ok(record) = line.parse::<Record>() else {
+                let accepted = "seven fields with tabs between them: machine, driver, day, problem, configuration, and microseconds of it and of the chosen one";
+                return refuse(format!("`{line}`"), accepted);
+            };
             if record.machine != self.machine {
                 return refuse(
                     format!("a record of {}", record.machine),
@@ -135,7 +139,7 @@ impl Records {
 
     /// Adds a record in the place of one of the same problem.
     pub fn insert(&mut self, record: Record) {
-        let product = Product::read(record.product());
+        let product = Product::read(product_of(&record));
         let known = Known { record, product, config: OnceLock::new() };
         match self.all.iter_mut().find(|other| other.record.problem == known.record.problem) {
             Some(other) => *other = known,
@@ -179,7 +183,7 @@ impl Records {
         if all.peek().is_none() {
             return Ok(None);
         }
-        let key = Record::key(problem);
+        let key = record_key(problem);
         if let Some(Known { record, config, .. }) = all.clone().find(|known| known.record.problem == key) {
             let config = config.get_or_init(|| self.listed(problem, &record.config));
             return match config {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, Major, generate};
 use girih_kernels::gemm::choose::Hardware;
-use girih_kernels::gemm::{INPUTS, KernelKind, Layout, MixedInput, Order, Problem, Record, Records, choose};
+use girih_kernels::gemm::{
+    INPUTS, KernelKind, Layout, MixedInput, Order, Problem, Records, choose, record_mnk,
+};
 use girih_tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -99,7 +101,7 @@ fn shapes() -> Vec<[i64; 3]> {
     });
     // As many tiles as teams take by turns, of a short K.
     let short = [[2560, 5120, 64], [2560, 5120, 1024]];
-    let recorded = Records::shipped().into_iter().flat_map(Records::iter).filter_map(Record::mnk);
+    let recorded = Records::shipped().into_iter().flat_map(Records::iter).filter_map(record_mnk);
     let all = tiles.into_iter().chain(few).chain(short).chain(recorded);
     all.flat_map(|[m, n, k]| [[m, n, k], [n, m, k]]).collect()
 }

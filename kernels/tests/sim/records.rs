@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use girih_device::{Device, Limits, Select};
+use girih_device::{Device, Limits, Record, Select};
 use girih_kernels::Error;
 use girih_kernels::gemm::{
-    Gemms, INPUTS, KernelKind, Layout, Order, Problem, Record, Records, candidates, choose, choose::reasons,
-    described,
+    Gemms, INPUTS, KernelKind, Layout, Order, Problem, Records, candidates, choose, choose::reasons,
+    described, record, record_key, record_mnk,
 };
 use girih_tensor::DType;
 
@@ -42,7 +42,7 @@ fn what_is_read_is_what_was_written() -> Result<(), Failure> {
     for (i, problem) in problems.iter().enumerate() {
         let all = candidates(problem, limits.multiprocessors, 24);
         let config = all[(5 * i + 1) % all.len()];
-        records.insert(Record::new(problem, &config, &limits, DAY, [1.5 + i as f64, 9.0]));
+        records.insert(record(problem, &config, &limits, DAY, [1.5 + i as f64, 9.0]));
         wanted.push(config);
     }
     let text = records.to_string();
@@ -65,7 +65,7 @@ fn kernels_follow_the_records() -> Result<(), Failure> {
     let (problem, other) = (problem?, other?);
     let fastest = candidates(&problem, limits.multiprocessors, 24)[5];
     let mut records = Records::new(limits);
-    records.insert(Record::new(&problem, &fastest, limits, DAY, [1.0, 2.0]));
+    records.insert(record(&problem, &fastest, limits, DAY, [1.0, 2.0]));
     let gemms = Gemms::new(&device).with_records(records);
     assert_eq!(gemms.get(&problem, KernelKind::Sm90)?.config(), &fastest);
     for (problem, kind) in [(&problem, KernelKind::Sm80), (&other, KernelKind::Sm90)] {
@@ -81,7 +81,7 @@ fn stale_and_foreign_records_are_refused() -> Result<(), Failure> {
     let problem = problems()?[0];
     let config = candidates(&problem, limits.multiprocessors, 24)[0];
     let mut records = Records::new(&limits);
-    records.insert(Record::new(&problem, &config, &limits, DAY, [1.0, 2.0]));
+    records.insert(record(&problem, &config, &limits, DAY, [1.0, 2.0]));
     let text = records.to_string();
     let refused = |text: &str, limits: &Limits| match Records::read(text, limits) {
         Err(error @ Error::Record { .. }) => error.to_string(),
@@ -112,7 +112,7 @@ fn stale_and_foreign_records_are_refused() -> Result<(), Failure> {
 
 /// The problem of a record: of those with tight matrices, the one of which the record tells.
 fn recorded(record: &Record) -> Result<Problem, Failure> {
-    let mnk = record.mnk().ok_or("a record of one product")?;
+    let mnk = record_mnk(&record).ok_or("a record of one product")?;
     for (dtype, layout) in INPUTS.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout))) {
         let row_major = Problem::new(dtype, mnk, layout)?;
         let [m, n, k] = mnk;
@@ -120,7 +120,7 @@ fn recorded(record: &Record) -> Result<Problem, Failure> {
         for problem in [row_major, by_column].iter().flat_map(|p| [*p, p.with_fast_accumulation(true)]) {
             for output in problem.outputs() {
                 let problem = problem.with_output(*output)?;
-                if Record::key(&problem) == record.problem {
+                if record_key(&problem) == record.problem {
                     return Ok(problem);
                 }
             }
@@ -166,8 +166,7 @@ fn records_count_for_products_alike() -> Result<(), Failure> {
                  Tma { tile: [64, 128], stages: 1 }, programmatic";
     let config = choose(&problem, KernelKind::Sm90, 1)?;
     let mut records = Records::new(&limits);
-    records
-        .insert(Record { config: plain.into(), ..Record::new(&problem, &config, &limits, DAY, [1.0, 2.0]) });
+    records.insert(Record { config: plain.into(), ..record(&problem, &config, &limits, DAY, [1.0, 2.0]) });
     let found = |problem: Problem| -> Result<Option<[i64; 2]>, Failure> {
         Ok(records.config(&problem)?.map(|config| [config.tile[0], config.tile[1]]))
     };
@@ -195,7 +194,7 @@ fn records_count_for_products_alike() -> Result<(), Failure> {
     // Tiles that no plan has count for their own problem.
     let raster = candidates(&problem, limits.multiprocessors, 200);
     let raster = raster.into_iter().find(|config| !config.schedule.is_persistent()).ok_or("a raster")?;
-    records.insert(Record::new(&problem, &raster, &limits, DAY, [1.0, 2.0]));
+    records.insert(record(&problem, &raster, &limits, DAY, [1.0, 2.0]));
     assert_eq!(records.config(&problem)?, Some(raster));
     Ok(())
 }

@@ -28,7 +28,7 @@ impl Picture {
         Ok(Picture(Sheet::indices(&composed(operand))?))
     }
 
-    /// What a notebook shows of a layout that stands alone in a cell: nothing where the picture would be large, since the notebook stores it.
+    /// What a notebook shows of a layout that is alone in a cell: nothing where the picture would be large, since the notebook stores it.
     pub(crate) fn in_notebook(operand: Operand) -> Option<String> {
         const CELLS: i64 = 64 * 64;
 

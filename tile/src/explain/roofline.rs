@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use girih_kernels::Roof;
+use girih_codegen::Roof;
 use girih_ptx::{Item, Module, Name, Opcode, Operand, Statement};
 
 use super::iterations::{Often, often};

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use girih_device::{Device, Kind};
-use girih_kernels::gemm::Record;
+use girih_device::{Device, Kind, Record};
 
 use super::refused;
 use super::space::{Point, Space};

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use girih_device::Limits;
-use girih_kernels::gemm::Record;
+use girih_device::{Limits, Record};
 
 use super::refused;
 use super::space::{Point, Space};
@@ -49,7 +48,7 @@ impl Launch<'_> {
         let limits = self.limits()?;
         Ok(Problem {
             machine: Record::machine(limits),
-            driver: limits.driver_version.map_or(String::from("none"), |driver| driver.to_string()),
+            driver: Record::driver(limits),
             text: self.described(),
             program: self.program_hash()?,
             facts: stable_hash(&self.facts_text(limits.sm)?),

@@ -1,7 +1,7 @@
 //! Typed layouts and their operations.
 //!
 //! How it works: every operation is a total function from types to types, a generic associated type with bounds, over
-//! typenum's integers; beside it stands the same rule on run-time integers, which decides by what is static and
+//! typenum's integers; next to it is the same rule on run-time integers, which decides by what is static and
 //! supplies the dynamic integers. The two are compared wherever an operation is used. Tuples have up to 12 modes; a
 //! longer tuple is a compile error that says so.
 //!

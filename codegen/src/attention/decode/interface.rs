@@ -52,7 +52,7 @@ pub struct Arguments {
 }
 
 /// A generated decoding kernel. Its memory is `q`, `o`, `k`, `v`; `lengths`, the numbers of keys, u32 for each batch; `table`, for each batch the pages of
-/// its keys, u32; `k_scale` and `v_scale`, f32; `lse`, the logarithms of the sums of exponentials, f32, to the base e, (Query,Head,Batch), compact, negative
+/// its keys, u32; `k_scale` and `v_scale`, f32; `lse`, the logsumexps, f32, to the base e, (Query,Head,Batch), compact, negative
 /// infinity for a row that sees no key; `partials`, the rows that parts leave, f32, ([`DecodeConfig::head_dim`],Query,Head,Batch,Part), compact;
 /// `partial_totals`, the maxima of scores and the sums of exponentials relative to them that parts leave, f32, (2,Query,Head,Batch,Part), compact.
 pub type DecodeKernel = Generated<Arguments>;

@@ -186,7 +186,7 @@ impl Problem {
 /// The largest scale and cap; the least ones are 1 divided by it. Their quotients and products with small numbers are normal numbers of f32.
 const LARGEST: f32 = (1u64 << 60) as f32;
 
-/// The scores of rows of so many elements, if nothing else is asked for.
+/// The scores of rows of this many elements, if nothing else is asked for.
 pub(in crate::attention) fn scores(head_dim: i64) -> Scores {
     Scores { scale: (head_dim as f32).sqrt().recip(), softcap: None }
 }

@@ -89,7 +89,7 @@ impl<'a> Given<'a> {
         if let What::Memory(memory) = &self.what { Some(memory) } else { None }
     }
 
-    /// What is given by this name: a buffer of so many elements of this dtype.
+    /// What is given by this name: a buffer of this many elements of this dtype.
     pub(crate) fn list(
         given: &[(&str, Given<'a>)],
         name: &str,

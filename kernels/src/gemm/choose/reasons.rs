@@ -7,8 +7,10 @@ use super::plans::Rule;
 use super::recorded::{recorded, shipped};
 use super::{Hardware, KernelKind, LARGE, by_warpgroups, choose, fastest, tensor};
 use crate::Error;
+use crate::gemm::records::product_of;
 use crate::gemm::repitch::{Copying, copied};
-use crate::gemm::{Problem, Record, repitched};
+use crate::gemm::{Problem, repitched};
+use girih_device::Record;
 
 /// The reasons for what [`choose`] chooses, in the order in which it is decided: what is decided, and why it is so.
 ///
@@ -140,7 +142,7 @@ fn followed(
 /// Why a record counts: what was measured, where and when.
 fn fastest_of(record: &Record) -> String {
     let Record { machine, driver, date, micros, .. } = record;
-    let product = record.product();
+    let product = product_of(record);
     format!(
         "the fastest that was measured for {product}: {micros:.2} us on {machine}, driver {driver}, {date}"
     )

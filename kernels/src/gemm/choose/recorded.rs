@@ -6,8 +6,9 @@ use super::configs::tensor;
 use super::plan::{Plan, takes_epilogues, takes_outputs};
 use super::{KernelKind, fits, with};
 use crate::Error;
-use crate::gemm::records::{Kind, Record, Records};
+use crate::gemm::records::{Kind, Records};
 use crate::gemm::{Problem, described};
+use girih_device::Record;
 
 /// The configuration that records name for a problem, with the record, if it leaves registers for what is computed of the accumulators. Problems whose
 /// rows are the same wherever they are have no records.

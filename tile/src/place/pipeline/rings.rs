@@ -11,9 +11,9 @@ use crate::ir::{Kind, OpId, RegionId};
 
 /// How many iterations of a loop are under way where the user says nothing, and memory allows.
 const ITERATIONS: i64 = 4;
-/// The same of a block that has a multiprocessor to itself.
+/// The same of a persistent kernel, whose block has an SM to itself.
 const OF_PERSISTENT: i64 = 6;
-/// What tensor copies write begins at multiples of so many bytes.
+/// The alignment in bytes of what TMA writes.
 const ALIGN: i64 = 128;
 
 /// A ring that is to be.
