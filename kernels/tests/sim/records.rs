@@ -112,7 +112,7 @@ fn stale_and_foreign_records_are_refused() -> Result<(), Failure> {
 
 /// The problem of a record: of those with tight matrices, the one of which the record tells.
 fn recorded(record: &Record) -> Result<Problem, Failure> {
-    let mnk = record_mnk(&record).ok_or("a record of one product")?;
+    let mnk = record_mnk(record).ok_or("a record of one product")?;
     for (dtype, layout) in INPUTS.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout))) {
         let row_major = Problem::new(dtype, mnk, layout)?;
         let [m, n, k] = mnk;
