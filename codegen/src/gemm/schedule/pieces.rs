@@ -169,7 +169,7 @@ impl Pieces {
         [u64::from(self.arrays) * self.array_bytes, u64::from(self.arrays) * super::SEMAPHORE as u64]
     }
 
-    /// The pieces as the kernel reads them ([`Param::Pieces`](crate::gemm::Param::Pieces)): the first one of each block, the second one of
+    /// The pieces as the kernel reads them, the memory `pieces`: the first one of each block, the second one of
     /// each block, and so on, each of four words. A block without a piece has four zeros.
     pub fn table(&self) -> Vec<u32> {
         let rounds = self.blocks.iter().map(Vec::len).max().unwrap_or(0).max(1);
