@@ -69,8 +69,13 @@ pub(in crate::place) fn computed(func: &Func, body: RegionId) -> BTreeSet<OpId> 
 /// `follows` says of which values the operands count.
 pub(crate) fn feeding(func: &Func, region: RegionId, follows: impl Fn(Value) -> bool) -> BTreeSet<OpId> {
     let data = func.region(region);
-    let passed: &[Value] = if let End::Continue(0, passed) = &data.end { passed } else { &[] };
-    let carried = data.args.len() - passed.len();
+    // A condition may continue the loop around it, whose values are no arguments of its own.
+    let (passed, carried): (&[Value], usize) = match &data.end {
+        End::Continue(0, passed) if passed.len() <= data.args.len() => {
+            (passed, data.args.len() - passed.len())
+        }
+        _ => (&[], data.args.len()),
+    };
     let products = data.ops.iter().map(|&id| func.op(id)).filter(|op| op.kind == Kind::Mma);
     let open: Vec<Value> = products.flat_map(|op| op.operands[..2].iter().copied()).collect();
     let own: BTreeSet<OpId> = data.ops.iter().copied().collect();
@@ -81,7 +86,7 @@ pub(crate) fn feeding(func: &Func, region: RegionId, follows: impl Fn(Value) -> 
         }
         match func.value(value).def {
             Def::Argument(of, at) if of == region => {
-                open.extend((at as usize).checked_sub(carried).map(|at| passed[at]));
+                open.extend((at as usize).checked_sub(carried).and_then(|at| passed.get(at)));
             }
             Def::Result(id, _) if own.contains(&id) => match &func.op(id).kind {
                 Kind::Load(_) | Kind::Gather(_) => _ = found.insert(id),
