@@ -119,7 +119,7 @@ impl Form {
 }
 
 impl AttentionConfig {
-    /// Whether the kernel takes a tensor by its tensor map, and not by its address. TMA copies would write behind the end of a packed sequence.
+    /// Whether the kernel takes a tensor by its tensor map, and not by its address. TMA would write after the end of a packed sequence.
     pub fn is_mapped(&self, tensor: Tensor4) -> bool {
         match self.form {
             Form::Multistage(_) => false,

@@ -21,8 +21,6 @@ const SCALES: &str = "scales";
 const BLOCK_SCALES: [&str; 2] = ["scales_a", "scales_b"];
 /// The same of where the groups begin, and of where the last one ends.
 const OFFSETS: &str = "offsets";
-/// Bytes that divide the address of what has a tensor map.
-const OF_MAPS: i64 = 16;
 
 /// What a call gives: the matrices, and what the epilogue reads and writes, for the problem as the kernel computes it.
 pub(super) struct Binding<'a> {
@@ -224,7 +222,8 @@ impl<'a> Binding<'a> {
             if let (Some(name), Some((dtype, _))) = (self.scales_name(operand), self.problem.scaling(operand))
             {
                 let need = self.need(name, dtype, self.problem.scales(operand));
-                needs.push(Need { aligned: OF_MAPS, anywhere: false, ..need });
+                let aligned = self.kernel.params.alignment(&self.kernel.kernel, name);
+                needs.push(Need { aligned, anywhere: false, ..need });
             }
         }
         if let Some(groups) = self.problem.groups() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use girih_codegen::Kernel;
 use girih_device::{Device, Limits};
 
-use super::cache::{self, Ready, Spec};
+use super::cache::{self, Program, Ready, Spec};
 use super::entry::Work;
 use super::passed::Written;
 use super::request::ArrayArgument;
@@ -58,23 +58,17 @@ impl Launch<'_> {
 
     /// Builds the kernel for these arguments, or finds it, without launching it.
     pub(super) fn ready(&self, sm: u32) -> Result<Arc<Ready>, Error> {
-        let program = self.program()?;
-        self.check_arguments(&program.func)?;
-        program.ready(self.spec(sm, &program.uses))
+        let (program, spec) = self.spec(sm)?;
+        program.ready(spec)
     }
 
-    /// What tells the kernel apart from others of its program.
-    fn spec(&self, sm: u32, uses: &Uses) -> Spec {
-        let facts = self.facts(uses);
+    /// The launch's program, and what tells the kernel apart from others of it.
+    fn spec(&self, sm: u32) -> Result<(Arc<Program>, Spec), Error> {
+        let program = self.program()?;
+        self.check_arguments(&program.func)?;
+        let (facts, hints) = (self.facts(&program.uses), self.hints.resolve(sm));
         let programmatic = self.programmatic && sm >= 90;
-        Spec { facts, hints: self.hints.resolve(sm), target: Target { programmatic, ..Target::from(sm) } }
-    }
-
-    /// The same, of the launch's program.
-    fn spec_of_own(&self, sm: u32) -> Result<Spec, Error> {
-        let program = self.program()?;
-        self.check_arguments(&program.func)?;
-        Ok(self.spec(sm, &program.uses))
+        Ok((program, Spec { facts, hints, target: Target { programmatic, ..Target::from(sm) } }))
     }
 
     /// What holds of the arguments, of what the program asks for.
@@ -165,7 +159,7 @@ impl Launch<'_> {
     /// # Errors
     /// Those of building the kernel, and of arguments that are not the kernel's.
     pub fn key(&self, sm: u32) -> Result<String, Error> {
-        let spec = self.spec_of_own(sm)?;
+        let (_, spec) = self.spec(sm)?;
         Ok(format!("{:?} {:?} {spec:?}", self.kernel, &*self.constants.0))
     }
 
@@ -193,7 +187,7 @@ impl Launch<'_> {
 
     /// What kernels of the program are told apart by, but for hints.
     pub(crate) fn facts_text(&self, sm: u32) -> Result<String, Error> {
-        let Spec { facts, target, .. } = self.spec_of_own(sm)?;
+        let (_, Spec { facts, target, .. }) = self.spec(sm)?;
         Ok(format!("{facts:?} {target:?}"))
     }
 

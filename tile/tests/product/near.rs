@@ -64,6 +64,36 @@ fn ways_out_of_loops_are_taken() {
     close("tiles behind a way out", &c.download().unwrap(), &wanted);
 }
 
+/// A tile of K that is left out: a condition continues the loop with the accumulator.
+#[kernel]
+fn skips_along_k<const AT: i64>(a: &Array<bf16, 2>, b: &Array<bf16, 2>, c: &mut Array<f32, 2>) {
+    let mut acc = zeros::<f32>([64, 64]);
+    for k in 0..cdiv(a.dim(1), 64) {
+        if k == AT {
+            acc = acc * 2.0;
+            continue;
+        }
+        let x = a.tiles([64, 64]).padding(Padding::Zero).load((bid(0), k));
+        acc = mma(x, b.tiles([64, 64]).padding(Padding::Zero).load((k, bid(1))), acc);
+    }
+    c.tiles_mut([64, 64]).store((bid(0), bid(1)), acc);
+}
+
+#[test]
+fn iterations_that_end_early_add_no_product() {
+    let device = device();
+    let [m, n, k] = [72, 64, 200];
+    let (a, b) = (matrix::<bf16, 2>(&device, 1, [m, k]), matrix::<bf16, 2>(&device, 2, [k, n]));
+    let mut c = DeviceArray::<f32, 2>::zeros(&device, [m, n]).unwrap();
+    skips_along_k::<1>(&a.on, &b.on, &mut c).run().unwrap();
+    let term = |at: usize, l: usize| a.wide[at / n * k + l] * b.wide[l * n + at % n];
+    let sum = |at: usize| {
+        let first: f64 = (0..64).map(|l| term(at, l)).sum();
+        2.0 * first + (128..k).map(|l| term(at, l)).sum::<f64>()
+    };
+    close("without the second tile of K", &c.download().unwrap(), &(0..m * n).map(sum).collect::<Vec<_>>());
+}
+
 /// Scales of A that are those of columns, by the numbers of rows.
 #[kernel]
 fn turned_scales(

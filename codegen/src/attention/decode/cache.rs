@@ -83,7 +83,7 @@ impl Loader {
         &self.rings[usize::from(of_values)].ring
     }
 
-    /// The pages in which the groups of a tile are, 0 for groups behind the end. These loads have the latency of any other load, so they
+    /// The pages in which the groups of a tile are, 0 for groups after the end. These loads have the latency of any other load, so they
     /// are issued one iteration early.
     pub(super) fn pages(&self, b: &mut Builder, tile: &Expr) -> Result<[Scalar; GROUPS], Error> {
         let mut pages = std::array::from_fn(|_| Scalar::new(DType::U32, 0.0));
