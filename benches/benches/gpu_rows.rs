@@ -17,7 +17,8 @@ use girih_peers::contest::Failure;
 use girih_peers::gpu;
 use girih_peers::measure::{Bench, Effort, Trial};
 use girih_peers::record::{Machine, given, known, read};
-use girih_peers::rows::{Row, parse, rows};
+use girih_peers::rows::{Row, drawn, parse, rows};
+use girih_peers::summary::Summary;
 use girih_peers::table::Table;
 use girih_peers::tuned::tuned;
 use serde_json::{Value, json};
@@ -31,21 +32,27 @@ struct Args {
     /// Rows of the geometric mean alone.
     #[arg(long)]
     frozen: bool,
+    /// Rows of this many operations, or moved bytes, at least.
+    #[arg(long, default_value_t = 0.0)]
+    least: f64,
     /// Seconds after which no row is begun; GIRIH_SECONDS, if there is no such argument.
     #[arg(long)]
     seconds: Option<u64>,
     /// Rounds of the last contest.
     #[arg(long, default_value_t = 7)]
     rounds: usize,
-    /// Measures configurations of girih against each other, instead of the rows.
-    #[arg(long)]
-    sweep: bool,
+    /// Measures this many configurations of girih against each other, instead of the rows.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "40")]
+    sweep: Option<usize>,
     /// In a sweep, the configurations whose lines contain every part, between `&`, of one of these texts, instead of the likeliest.
     #[arg(long, requires = "sweep")]
     config: Vec<String>,
     /// A file of rows to read instead of rows.toml.
     #[arg(long)]
     rows: Option<PathBuf>,
+    /// Rows drawn at random, instead of rows.toml: a seed, and how many of those that `--only` names. Each is measured briefly.
+    #[arg(long, num_args = 2, value_names = ["SEED", "COUNT"], conflicts_with = "rows")]
+    random: Option<Vec<u64>>,
     /// Prints the table of a record and measures nothing.
     #[arg(long)]
     table: Option<PathBuf>,
@@ -71,9 +78,10 @@ const AGAIN: u8 = 4;
 
 fn main() -> Result<ExitCode, Failure> {
     let args = Args::parse();
-    let rows = match &args.rows {
-        Some(file) => parse(&fs::read_to_string(given(file))?)?,
-        None => rows()?,
+    let rows = match (&args.rows, args.random.as_deref()) {
+        (_, Some(&[seed, count])) => drawn(seed, usize::try_from(count)?, |row| args.wants(row)),
+        (Some(file), _) => parse(&fs::read_to_string(given(file))?)?,
+        (None, _) => rows()?,
     };
     if args.list {
         rows.iter().for_each(|row| println!("{}{}", if row.frozen { "" } else { "  " }, row.name));
@@ -82,8 +90,10 @@ fn main() -> Result<ExitCode, Failure> {
     if let Some(record) = &args.table {
         let (records, name) =
             (read(&given(record))?, record.file_name().unwrap_or_default().to_string_lossy());
-        let table = Table::new(&rows, &records);
-        print!("{}", if args.markdown { table.markdown(&name) } else { table.text() });
+        match args.markdown {
+            true => print!("{}", Table::new(&rows, &records).markdown(&name)),
+            false => print!("{}", args.table_of(&rows, &records)),
+        }
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(sweeps) = &args.tuned {
@@ -94,12 +104,17 @@ fn main() -> Result<ExitCode, Failure> {
     let path = env::var_os("GIRIH_RECORD").map(|path| given(Path::new(&path)));
     match (env::var(WORKER), path) {
         (Ok(seconds), Some(path)) => work(&args, rows, seconds.parse().ok(), &path),
-        (_, path) => supervise(&rows, seconds, path),
+        (_, path) => supervise(&args, &rows, seconds, path),
     }
 }
 
 /// Starts the process that measures, again after each failure of the device, and prints the table.
-fn supervise(rows: &[Row], seconds: Option<u64>, path: Option<PathBuf>) -> Result<ExitCode, Failure> {
+fn supervise(
+    args: &Args,
+    rows: &[Row],
+    seconds: Option<u64>,
+    path: Option<PathBuf>,
+) -> Result<ExitCode, Failure> {
     let begun = Instant::now();
     let path = path.unwrap_or_else(|| env::temp_dir().join(format!("gpu_rows-{}.jsonl", process::id())));
     println!("records: {}", path.display());
@@ -119,8 +134,8 @@ fn supervise(rows: &[Row], seconds: Option<u64>, path: Option<PathBuf>) -> Resul
         }
     };
     let records = known(&path)?;
-    if records.iter().any(|record| record.get("row").is_some()) {
-        print!("{}", Table::new(rows, &records).text());
+    if args.random.is_some() || records.iter().any(|record| record.get("row").is_some()) {
+        print!("{}", args.table_of(rows, &records));
     }
     Ok(ExitCode::from(code))
 }
@@ -133,19 +148,29 @@ fn work(args: &Args, rows: Vec<Row>, seconds: Option<u64>, path: &Path) -> Resul
     let begun = Instant::now();
     let Some(device) = gpu() else { return Ok(ExitCode::SUCCESS) };
     println!("{}", device.name());
-    let (machine, key) = (Machine::of(&device), if args.sweep { "sweep" } else { "row" });
+    let (machine, sweeps, random) = (Machine::of(&device), args.sweep.is_some(), args.random.is_some());
+    let key = if sweeps { "sweep" } else { "row" };
     let wanted: Vec<Row> = rows.iter().filter(|row| args.wants(row)).cloned().collect();
     let known = known(path)?;
     // A sweep that one configuration has stopped is begun again without it.
-    let blamed = |record: &Value| record["blamed"].as_str().filter(|_| args.sweep).map(String::from);
-    let done = |row: &Row| known.iter().any(|record| record[key] == *row.name && blamed(record).is_none());
-    let mut bench = Bench::new(device, rows, Effort::full(args.rounds));
+    let blamed = |record: &Value| record["blamed"].as_str().filter(|_| sweeps).map(String::from);
+    // A sweep has the choice beside the peer too, as briefly as other rows drawn at random are measured.
+    let is_of =
+        |record: &Value, row: &Row| record[key] == *row.name || random && record["sweep"] == *row.name;
+    let done = |row: &Row| known.iter().any(|record| is_of(record, row) && blamed(record).is_none());
+    let effort = if random { Effort::brief(args.rounds) } else { Effort::full(args.rounds) };
+    let mut bench = Bench::new(device, rows, effort);
     bench.configs.clone_from(&args.config);
+    bench.most = args.sweep.unwrap_or(bench.most);
     bench.blamed = known.iter().filter_map(blamed).collect();
     let limit = Duration::from_secs(90);
     let under_way = watch(machine.clone(), path.to_path_buf(), key, bench.trial().clone());
+    let wanted: Vec<Row> = wanted.into_iter().filter(|row| !done(row)).collect();
+    if random && !sweeps {
+        bench.prepare(&wanted);
+    }
     let (mut left, mut bad) = (0, 0);
-    for row in wanted.iter().filter(|row| !done(row)) {
+    for row in &wanted {
         if seconds.is_some_and(|seconds| begun.elapsed().as_secs() >= seconds) {
             left += 1;
             continue;
@@ -153,7 +178,7 @@ fn work(args: &Args, rows: Vec<Row>, seconds: Option<u64>, path: &Path) -> Resul
         let started = Instant::now();
         *under_way.lock().unwrap_or_else(PoisonError::into_inner) = Some((row.name.clone(), started + limit));
         let measured =
-            catch_unwind(AssertUnwindSafe(|| if args.sweep { bench.sweep(row) } else { bench.row(row) }));
+            catch_unwind(AssertUnwindSafe(|| if sweeps { bench.sweep(row) } else { bench.row(row) }));
         *under_way.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let failed = |why: String| json!({key: row.name, "failed": why});
         let mut record = match measured {
@@ -207,7 +232,16 @@ impl Args {
             Some(name) => row.name == name,
             None => row.name.contains(text.as_str()),
         };
-        (row.frozen || !self.frozen) && (self.only.is_empty() || self.only.iter().any(named))
+        let counts = (row.frozen || !self.frozen) && row.work.amount() >= self.least;
+        counts && (self.only.is_empty() || self.only.iter().any(named))
+    }
+
+    /// What records say of the rows.
+    fn table_of(&self, rows: &[Row], records: &[Value]) -> String {
+        match self.random {
+            Some(_) => Summary::new(rows, records).to_string(),
+            None => Table::new(rows, records).text(),
+        }
     }
 }
 

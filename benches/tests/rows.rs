@@ -1,8 +1,10 @@
-//! The rows of the file, and files that are refused.
+//! The rows of the file, files that are refused, and rows drawn at random.
+
+use std::collections::HashSet;
 
 use girih_codegen::gemm::generate;
 use girih_kernels::gemm::{Epilogue, GemmConfig, KernelKind, Layout, Problem, candidates, described};
-use girih_peers::rows::{Error, Peer, Product, Work, parse, rows};
+use girih_peers::rows::{Error, Peer, Product, Work, drawn, parse, rows};
 use girih_tensor::DType;
 
 /// The list that the geometric mean is taken over, as it was decided: M, N, K with the layouts, and what differs from bf16.
@@ -116,6 +118,29 @@ fn a_file_that_says_something_else_is_refused() {
     assert_eq!(field("{ op = \"permute\", shape = [4, 5], order = [1, 1], bar = 1.0 }"), "order");
     let other = "{ kernel = \"sm80\", mnk = [1, 2, 3], peer = \"bf16 tn 1x2x4\", bar = 1.0 }";
     assert!(matches!(with(row, other), Err(Error::NoPeer { peer, .. }) if peer == "bf16 tn 1x2x4"));
+}
+
+#[test]
+fn rows_drawn_at_random_are_those_of_their_seed() {
+    let rows = drawn(5, 300, |_| true);
+    assert_eq!(rows.len(), 300);
+    assert_eq!(drawn(5, 40, |_| true), rows[..40]);
+    assert_ne!(drawn(6, 40, |_| true), rows[..40]);
+    let only = drawn(5, 20, |row| row.name.starts_with("bf16 nt"));
+    assert!(only.len() == 20 && only.iter().all(|row| row.name.starts_with("bf16 nt")));
+    assert!(drawn(5, 2, |_| false).is_empty());
+    let names: HashSet<&str> = rows.iter().map(|row| &*row.name).collect();
+    assert_eq!(names.len(), 300);
+    let mut multiples = [0; 3];
+    for row in &rows {
+        let Work::Product(product) = &row.work else { panic!("{}", row.name) };
+        assert!(product.mnk.iter().all(|extent| (1..200_064).contains(extent)), "{}", row.name);
+        assert!(product.bytes() <= 2e9 && product.flops() <= 4e12, "{}", row.name);
+        let all = |by: i64| product.mnk.iter().all(|extent| extent % by == 0);
+        multiples[if all(64) { 0 } else { 1 + usize::from(!all(8)) }] += 1;
+    }
+    // A third each, and a few more or less.
+    assert!(multiples.iter().all(|count| (70..130).contains(count)), "{multiples:?}");
 }
 
 /// The rows of `wgmma`, and what a tuner would try for each.

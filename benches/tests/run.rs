@@ -18,6 +18,7 @@ const EFFORT: Effort = Effort {
     ranking: SHORT,
     last: SHORT,
     sweep: SHORT,
+    check: 1 << 26,
 };
 
 fn bench(rows: &str) -> Bench {
@@ -45,6 +46,7 @@ fn a_row_is_measured_without_a_peer() {
             assert!(record[field].as_f64().is_some(), "{field} of {record}");
         }
         assert!(record["config"].as_str().unwrap().starts_with("gemm_"), "{record}");
+        assert!(record["fields"]["tile"].is_array() && record["product"]["mnk"].is_array(), "{record}");
         assert!(record["peer_missing"].as_str().unwrap().starts_with("cuBLASLt runs on a GPU"), "{record}");
         assert!(record.get("girih_wrong").is_none() && record.get("ratio").is_none(), "{record}");
     }
@@ -179,6 +181,12 @@ fn configurations_are_measured_beside_each_other() {
     let record = bench.sweep(&bench.rows[0]).unwrap();
     let configs = record["configs"].as_array().unwrap();
     assert!(configs.len() > 10, "{record}");
+    // As data, too.
+    assert_eq!(record["product"]["mnk"], serde_json::json!([64, 48, 256]));
+    for config in configs {
+        let [m, n, k] = [0, 1, 2].map(|i| config["fields"]["tile"][i].as_i64().unwrap());
+        assert!(config["config"].as_str().unwrap().contains(&format!(" {m}x{n}x{k}, ")), "{config}");
+    }
     assert_eq!(record["failed"].as_array().unwrap().len(), 0, "{record}");
     assert!(bench.trial().under_way().is_none());
     let finalists = record["finalists"].as_array().unwrap();

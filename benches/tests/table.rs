@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use girih_peers::record::{given, known, read};
-use girih_peers::rows::rows;
+use girih_peers::rows::{drawn, rows};
+use girih_peers::summary::Summary;
 use girih_peers::table::{MADE, Mean, Table};
 use serde_json::{Value, json};
 
@@ -110,4 +111,39 @@ fn paths_are_those_of_the_root() {
     assert!(!named.exists() && given(named).exists());
     let whole = given(named).canonicalize().unwrap();
     assert_eq!(given(&whole), whole);
+}
+
+#[test]
+fn a_summary_judges_the_choice() {
+    let rows = drawn(1, 5, |_| true);
+    let name = |i: usize| rows[i].name.as_str();
+    let entry = |config: &str, us: f64, ratio: f64| json!({"config": config, "us": us, "ratio": ratio});
+    let swept = |row: &str, all: &[Value]| json!({"sweep": row, "chosen": "usual", "finalists": all});
+    let mut wrong = of(name(3), 1.0, 9.0);
+    wrong["girih_wrong"] = "element (0, 0) is NaN".into();
+    let records = [
+        of(name(0), 3.0, 0.1),
+        of(name(0), 3.0, 2.0),
+        // The best of a sweep is another one, and is the choice.
+        swept(name(1), &[entry("other", 10.0, 1.0), entry("usual", 12.0, 0.5)]),
+        swept(name(2), &[entry("other", 10.0, 3.0), entry("usual", 8.0, 1.0)]),
+        wrong,
+        of("bf16 tn 512x512x512", 1.0, 5.0),
+    ];
+    let summary = Summary::new(&rows, &records);
+    assert!((summary.mean() - 1.0).abs() < 1e-12, "{}", summary.mean());
+    let [mean, worst] = summary.regret().unwrap();
+    assert!((mean - 0.1).abs() < 1e-12 && (worst - 0.2).abs() < 1e-12, "{mean} {worst}");
+    let text = summary.to_string();
+    for line in [
+        "3 rows beside the peer: geometric mean 1.000, 67 % at 0.97 or more",
+        "2 rows swept: mean regret 10.0 %, greatest 20.0 %",
+        "0 rows without a peer, 1 failed, 1 not measured",
+        &format!("  0.500 of the peer: {}", name(1)),
+        &format!("  regret 20.0 %: {}, best other", name(1)),
+        &format!("  failed: {}: element (0, 0) is NaN", name(3)),
+    ] {
+        assert!(text.lines().any(|other| other == line), "{line}: {text}");
+    }
+    assert!(Summary::new(&rows, &[]).regret().is_none());
 }

@@ -4,6 +4,7 @@
 pub mod contest;
 pub mod cublas;
 mod data;
+mod fields;
 mod gpu;
 pub mod measure;
 mod movement;
@@ -13,6 +14,7 @@ mod product;
 pub mod record;
 pub mod roof;
 pub mod rows;
+pub mod summary;
 mod sweep;
 pub mod table;
 mod theirs;

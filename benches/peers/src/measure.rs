@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use girih_device::{Device, Graph, Pod};
+use girih_kernels::gemm::Gemms;
 use girih_tensor::{DType, Element};
 use serde_json::{Value, json};
 
@@ -25,6 +26,8 @@ pub struct Bench {
     pub rows: Vec<Row>,
     /// How long and how often.
     pub effort: Effort,
+    /// girih's kernels that are loaded.
+    pub(crate) gemms: Gemms,
     /// The peer, or why there is none.
     pub(crate) cublas: Result<Rc<CublasLt>, String>,
     pools: RefCell<HashMap<DType, Rc<dyn Any>>>,
@@ -35,6 +38,8 @@ pub struct Bench {
     /// What a sweep measures instead of the likeliest configurations: those whose lines contain every part, between `&`, of one of these
     /// texts.
     pub configs: Vec<String>,
+    /// The most configurations of a sweep.
+    pub most: usize,
 }
 
 /// What runs for the first time, and since when, for a thread that watches.
@@ -69,6 +74,8 @@ pub struct Effort {
     pub last: Rules,
     /// Configurations of a sweep against each other.
     pub sweep: Rules,
+    /// The most multiplications of a check of a product.
+    pub check: i64,
 }
 
 impl Effort {
@@ -87,6 +94,25 @@ impl Effort {
             ranking: Rules::slices(1),
             last: Rules::slices(rounds),
             sweep: short,
+            check: 1 << 26,
+        }
+    }
+
+    /// What many rows are measured with in a few minutes.
+    pub fn brief(rounds: usize) -> Effort {
+        let rules = |rounds, settle, timed| Rules {
+            rounds,
+            settle: Duration::from_millis(settle),
+            timed: Duration::from_millis(timed),
+            ..Rules::slices(rounds)
+        };
+        Effort {
+            graph: Duration::from_millis(5),
+            ranking: rules(1, 15, 25),
+            last: rules(rounds, 20, 30),
+            sweep: rules(2, 3, 8),
+            check: 1 << 20,
+            ..Effort::full(rounds)
         }
     }
 }
@@ -188,8 +214,9 @@ impl Bench {
     /// Opens the peer, if there is one.
     pub fn new(device: Device, rows: Vec<Row>, effort: Effort) -> Bench {
         let cublas = CublasLt::open(&device).map_err(|error| error.to_string());
-        let (pools, trial) = (RefCell::default(), Trial::default());
-        Bench { device, rows, effort, cublas, pools, trial, blamed: Vec::new(), configs: Vec::new() }
+        let (pools, trial, gemms) = (RefCell::default(), Trial::default(), Gemms::new(&device));
+        let (blamed, configs, most) = (Vec::new(), Vec::new(), 40);
+        Bench { device, rows, effort, gemms, cublas, pools, trial, blamed, configs, most }
     }
 
     /// What runs for the first time now.

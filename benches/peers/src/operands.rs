@@ -19,8 +19,6 @@ use crate::rows::Product;
 const LINE: i64 = 256;
 /// The rows and the columns of C that are compared with f64.
 const SAMPLED: i64 = 32;
-/// The most products of a check.
-const WORK: i64 = 1 << 26;
 /// Where the residuals and the bias begin in their pool.
 const RESIDUAL: usize = 7_001;
 const BIAS: usize = 77;
@@ -41,6 +39,8 @@ pub enum Bounds {
 pub struct Operands<'a, T: Pod, C: Pod> {
     product: &'a Product,
     pool: Rc<Pool<T>>,
+    /// The most multiplications of a check.
+    most: i64,
     /// A and B of each set.
     pub inputs: Vec<[Buffer<T>; 2]>,
     /// C of each set.
@@ -117,7 +117,8 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
         let weights = scaled.map(|problem| Weights::new(bench, &problem, sets, numbers)).transpose()?;
         let offsets = product.grouped.then(|| offsets(product.mnk[0], product.batch));
         let offsets = offsets.map(|host| device.upload(&host).map(|buffer| (host, buffer))).transpose()?;
-        Ok(Operands { product, pool, inputs, outputs, fused, weights, offsets })
+        let most = bench.effort.check;
+        Ok(Operands { product, pool, most, inputs, outputs, fused, weights, offsets })
     }
 
     /// How many sets there are.
@@ -166,7 +167,7 @@ impl<'a, T: Element + Pod, C: Element + Pod> Operands<'a, T, C> {
     ) -> Result<(), Failure> {
         let [_, n, k] = self.product.extents();
         let c = matrices(self.product)?[2];
-        let most = SAMPLED.min(((WORK / k.max(1)) as f64).sqrt() as i64);
+        let most = SAMPLED.min(((self.most / k.max(1)) as f64).sqrt() as i64);
         let spread_rows: Vec<i64> =
             spread(rows.end - rows.start, most).into_iter().map(|row| rows.start + row).collect();
         let (rows, columns) = (&*spread_rows, &*spread(n, most));

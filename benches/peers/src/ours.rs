@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use girih_device::Pod;
-use girih_kernels::gemm::{
-    Epilogue, Gemm, GemmConfig, Gemms, Given, Input, KernelKind, Problem, choose, described,
-};
+use girih_kernels::gemm::{Epilogue, Gemm, GemmConfig, Given, Input, KernelKind, Problem, choose, described};
 use girih_tensor::Element;
+use serde_json::Value;
 
 use crate::contest::Failure;
+use crate::fields;
 use crate::measure::{Bench, Run, Side};
 use crate::operands::{Fused, Operands, problem};
 use crate::rows::Product;
@@ -23,8 +23,9 @@ pub(crate) struct Ours<'a> {
     pub(crate) side: Side<'a>,
     /// By a call that checks and encodes its arguments each time.
     pub(crate) by_call: Run<'a>,
-    /// The configuration.
+    /// The configuration, and its fields.
     pub(crate) config: String,
+    pub(crate) fields: Value,
 }
 
 impl<'a> Ours<'a> {
@@ -49,7 +50,7 @@ impl<'a> Ours<'a> {
     ) -> Result<Ours<'a>, Failure> {
         let copied = ["A", "B"].into_iter().zip(gemm.copied()).filter(|(_, copy)| copy.is_some());
         let copied: String = copied.map(|(name, _)| format!(", {name} copied")).collect();
-        let config = described(gemm.config()) + &copied;
+        let (config, fields) = (described(gemm.config()) + &copied, fields::config(gemm.config()));
         operands.outputs[0].fill_bytes(0xff)?;
         let _tried = Tried::new(bench, &described(gemm.config()));
         run(&gemm, operands, 0)?;
@@ -69,7 +70,7 @@ impl<'a> Ours<'a> {
         let launched: Run<'a> = Box::new(move |set| Ok(unsafe { launches[set].run() }?));
         let by_call: Run<'a> = Box::new(move |set| run(&gemm, operands, set));
         let side = Side::new(&bench.device, String::from("girih"), launched, operands.sets(), length)?;
-        Ok(Ours { side, by_call, config })
+        Ok(Ours { side, by_call, config, fields })
     }
 }
 
@@ -119,7 +120,7 @@ fn load(
     config: Option<GemmConfig>,
 ) -> Result<Gemm, Failure> {
     let config = config.map_or_else(|| chosen(bench, product, problem), Ok)?;
-    Ok(Gemms::new(&bench.device).configured(problem, config, &epilogue(product))?)
+    Ok(bench.gemms.configured(problem, config, &epilogue(product))?)
 }
 
 /// The nodes of a product: those that cuBLASLt has in this order.

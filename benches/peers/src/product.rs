@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use serde_json::Value;
 
 use crate::contest::Failure;
+use crate::fields;
 use crate::measure::{Bench, Side, streamed};
 use crate::operands::{Bounds, Operands};
 use crate::ours::{Ours, Wrong};
@@ -86,6 +87,7 @@ fn measure<T: Element + Pod, C: Element + Pod>(
     alive(device, &theirs)?;
     let side = ours.as_ref().ok().map(|ours| &ours.side);
     let (mut record, best) = bench.duel(row, side, theirs.as_deref().unwrap_or_default())?;
+    record["product"] = fields::product(product);
     after_ours(&mut record, device, &ours, &operands)?;
     let winner = theirs.as_ref().map(|theirs| best.map(|best| &theirs[best]));
     after_theirs(&mut record, device, winner, others.is_none().then_some(&operands))?;
@@ -102,6 +104,7 @@ fn after_ours<T: Element + Pod, C: Element + Pod>(
     match ours {
         Ok(ours) => {
             record["config"] = ours.config.as_str().into();
+            record["fields"] = ours.fields.clone();
             record["girih_stream_us"] = ours.side.streamed(device)?.into();
             record["girih_run_us"] = streamed(device, &ours.by_call, operands.sets())?.into();
             operands.poison()?;

@@ -2,12 +2,14 @@
 
 mod file;
 mod name;
+mod random;
 
 use girih_codegen::gemm::Major;
 use girih_kernels::gemm::{KernelKind, Layout};
 use girih_tensor::DType;
 
 use file::File;
+pub use random::drawn;
 
 /// The file, as it is beside the benches.
 const FILE: &str = include_str!("../../rows.toml");

@@ -7,6 +7,7 @@ use girih_device::Buffer;
 use girih_programs as programs;
 use girih_tile::launch::{DeviceArray, Launch, Prepared};
 use half::bf16;
+use serde_json::Value;
 
 use crate::contest::Failure;
 use crate::measure::{Bench, Run, Side};
@@ -123,5 +124,5 @@ pub(crate) fn ours<'a>(
     let by_call: Run<'a> = Box::new(move |set| Ok(arrays.borrow_mut()[set].launch(tile, blocks)?.run()?));
     let name = String::from("girih, tile language");
     let side = Side::new(&bench.device, name, launched, operands.sets(), bench.effort.graph)?;
-    Ok(Ours { side, by_call, config })
+    Ok(Ours { side, by_call, config, fields: Value::Null })
 }
