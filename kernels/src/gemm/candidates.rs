@@ -1,7 +1,5 @@
 //! Configurations that a tuner measures for a problem: what the generator accepts, without what cannot be among the fastest.
 
-mod model;
-
 use girih_codegen::atom::{MmaAtom, MmaKind};
 use girih_codegen::builder::MAX_SHARED;
 use girih_codegen::gemm::{GemmConfig, Mainloop, Major, Schedule, Store, WarpSpecialized};
@@ -9,13 +7,12 @@ use girih_layout::Lay;
 use girih_tensor::DType;
 
 use super::choose::{
-    LEAST_STAGES, MOST_STAGES, PROMOTION, by_rules, mixed_candidates, promoted, registers, simt, sm80,
-    sm90_of_groups, taken,
+    LEAST_STAGES, MOST_STAGES, PROMOTION, Way, Work, by_rules, cost, mixed_candidates, promoted, registers,
+    simt, sm80, sm90_of_groups, taken,
 };
 use super::{KernelKind, Problem};
 use crate::launch::widest;
 use girih_device::sizes::size;
-use model::Model;
 
 /// Rows, how many warpgroups share them, and how many such teams take tiles in alternation.
 const ROWS: [[i64; 3]; 8] =
@@ -55,13 +52,13 @@ const MULTICASTS: [i64; 3] = [1, 2, 4];
 const GROUPS: [i64; 2] = [8, 4];
 /// The most rows of C for which its columns may be those of the tiles' rows: more fill the rows of a tile themselves.
 const SWAPPED: i64 = 256;
-/// A kernel that takes more cycles does not gain by beginning before the one before it has ended.
-const LONG: f64 = 100_000.0;
+/// A kernel that takes more microseconds does not gain by beginning before the one before it has ended.
+const LONG: f64 = 60.0;
 /// How many of the likeliest configurations are measured with and without an early beginning.
 const EARLY: usize = 6;
 /// The most configurations that have the same rows and columns.
 const ALIKE: usize = 3;
-/// A configuration that the model takes for so much slower than the best is not measured.
+/// A configuration that is expected to take so many times as long as the fastest is not measured.
 const HOPELESS: f64 = 2.5;
 
 /// Warp-specialised configurations for `problem` on a device of this many SMs, at most `most`, the likeliest first. There are none
@@ -88,19 +85,19 @@ pub fn candidates(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<G
         return sm90_of_groups(problem, multiprocessors).take(most).collect();
     }
     let timed = timed(problem, multiprocessors);
-    let least = timed.first().map_or(0.0, |(_, cycles)| *cycles);
+    let least = timed.first().map_or(0.0, |(_, time)| *time);
     let [m, n, k] = problem.mnk();
     // With a long K, what counts is how K is shared.
     let long_k = k > 64 * m.max(n);
     let mut out: Vec<GemmConfig> = Vec::new();
-    for (config, cycles) in timed {
+    for (config, time) in timed {
         let same = |other: &&GemmConfig| {
             let shape =
                 |config: &GemmConfig| ([config.tile[0], config.tile[1]], config.c_major, teams(config));
             shape(other) == shape(&config)
         };
         let alike = if long_k { 4 * ALIKE } else { ALIKE };
-        if out.len() < most && out.iter().filter(same).count() < alike && cycles <= HOPELESS * least {
+        if out.len() < most && out.iter().filter(same).count() < alike && time <= HOPELESS * least {
             out.push(GemmConfig { programmatic: least < LONG, ..config });
         }
     }
@@ -123,23 +120,27 @@ pub fn configurations(problem: &Problem, multiprocessors: u32) -> Vec<GemmConfig
     timed(problem, multiprocessors).into_iter().flat_map(both).collect()
 }
 
-/// The configurations and the cycles that each of them would take, in the order of these.
+/// The configurations and the microseconds that each is expected to take, in the order of these.
 fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
     let Ok(usual) = by_rules(problem, KernelKind::Sm90, multiprocessors.into()) else { return Vec::new() };
     let majors = if problem.mnk()[0] <= SWAPPED { &[Major::K, Major::Mn][..] } else { &[Major::K] };
     let mut timed: Vec<(GemmConfig, f64)> = Vec::new();
     for (oriented, _) in majors.iter().map(|&major| problem.oriented(major)) {
-        let model = Model { problem: oriented, multiprocessors: i64::from(multiprocessors.max(1)) };
+        let (work, [m, n, _]) = (Work::of(&oriented), oriented.mnk());
         for [rows, consumers, teams] in ROWS {
             for [columns, depth] in
                 COLUMNS.into_iter().flat_map(|columns| DEPTHS.map(|depth| [columns, depth]))
             {
                 // Some block has a tile for each team.
-                if model.tiles([rows, columns]) <= (teams - 1) * model.multiprocessors {
+                let tiles = ((m + rows - 1) / rows).saturating_mul((n + columns - 1) / columns);
+                if tiles.saturating_mul(oriented.batches()) <= (teams - 1) * i64::from(multiprocessors) {
                     continue;
                 }
                 let configs = of_tile(&usual, &oriented, [rows, columns, depth], [consumers, teams]);
-                timed.extend(configs.into_iter().map(|config| (config, model.cycles(&config))));
+                timed.extend(configs.into_iter().filter_map(|config| {
+                    let time = cost(&work, &Way::of(&config)?, multiprocessors).total();
+                    Some((config, time))
+                }));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The pure choice: (problem, kernel) -> facts -> configuration, one reasoned rule a line.
 
 mod configs;
+mod cost;
 mod mixed;
 mod plan;
 mod plans;
@@ -26,10 +27,11 @@ use crate::launch::widest;
 
 pub use configs::all;
 pub(super) use configs::taken;
+pub use cost::Cost;
+pub(super) use cost::{Way, Work, cost};
 pub(super) use mixed::candidates as mixed_candidates;
 pub(super) use plan::{LEAST_STAGES, MOST_STAGES, PROMOTION, promoted, registers};
 pub use plan::{takes_epilogues, takes_outputs};
-pub(super) use plans::together;
 pub use reasons::reasons;
 pub use recorded::planned;
 pub(super) use recorded::{followed, recorded};
@@ -397,19 +399,61 @@ fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpeci
     if let Some(facts) = of_groups(problem, input, multiprocessors).into_iter().next() {
         return (facts, if problem.is_invariant() { Rule::Invariant } else { Rule::Groups });
     }
-    let fits = |plan: &Plan| fits(problem, plan, input);
     if problem.is_invariant() {
-        return (with(problem, plans::invariant(problem.mnk()[1], fits)), Rule::Invariant);
+        let plan = plans::invariant(problem.mnk()[1], |plan| fits(with(problem, *plan), problem, input));
+        return (with(problem, plan), Rule::Invariant);
     }
-    let (mnk, batches) = (problem.oriented(Major::K).0.mnk(), problem.batches());
-    let (plan, rule) = plans::plan(mnk, batches, i64::from(multiprocessors), fits);
-    (with(problem, plan), rule)
+    let least = by_cost(problem, multiprocessors).into_iter().map(|(facts, _)| facts);
+    let usual = with(problem, plans::INVARIANT[1]);
+    (least.into_iter().find(|facts| fits(*facts, problem, input)).unwrap_or(usual), Rule::Least)
 }
 
-/// Whether a plan's kernel computes a problem, and ptxas has registers for it.
-fn fits(problem: &Problem, plan: &Plan, input: &Input) -> bool {
+/// What the kernels of all plans rely on, with their costs, those of the least cost first.
+fn by_cost(problem: &Problem, multiprocessors: u32) -> Vec<(WarpSpecializedFacts, Cost)> {
+    // All that plans of one orientation ask of the problem is the same.
+    let [any, _] = plans::INVARIANT;
+    let sides = [any, any.of_columns()]
+        .map(|plan| (with(problem, plan), Work::of(&problem.oriented(plan.c_major()).0)));
+    let of = |plan: Plan| {
+        let (facts, work) = sides[usize::from(plan.columns)];
+        let facts = WarpSpecializedFacts { plan, ..facts };
+        (facts, cost(&work, &facts.way(), multiprocessors))
+    };
+    let mut all: Vec<_> = plans::all().map(of).collect();
+    all.sort_by(|(_, x), (_, y)| x.total().total_cmp(&y.total()));
+    all
+}
+
+/// The configurations that are expected to take the least time, at most `most`, with what they are expected to take. There are none
+/// of problems that are not solved by warpgroups, of groups, of weights with scales, and where rows are the same wherever they are.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
+/// use girih_tensor::DType;
+///
+/// let problem = Problem::new(DType::Bf16, [64, 64, 11200], Layout::Tt)?;
+/// let found = choose::least(&problem, 132, 4);
+/// assert_eq!(found[0].0, choose(&problem, KernelKind::Sm90, 132)?);
+/// assert!(found.windows(2).all(|pair| pair[0].1.total() <= pair[1].1.total()));
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn least(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<(GemmConfig, Cost)> {
+    let other = problem.is_invariant() || problem.groups().is_some() || problem.mixed_input().is_some();
+    let input = tensor(problem).filter(|input| !other && input.of_warps().is_none());
+    let found = input.into_iter().flat_map(|input| {
+        let all = by_cost(problem, multiprocessors).into_iter();
+        all.filter(|(facts, _)| fits(*facts, problem, input))
+            .filter_map(|(facts, cost)| Some((facts.config(input).ok()?, cost)))
+            .map(|(config, cost)| (several(config, problem.oriented(config.c_major).0.batch()), cost))
+    });
+    found.take(most).collect()
+}
+
+/// Whether a kernel that relies on these facts computes a problem, and ptxas has registers for it.
+fn fits(facts: WarpSpecializedFacts, problem: &Problem, input: &Input) -> bool {
     // Both columns of a pair lie in a thread, both rows do not.
-    with(problem, *plan).fits(input) && !(problem.is_gated() && plan.columns)
+    !(problem.is_gated() && facts.plan.columns) && facts.fits(input)
 }
 
 /// Which of A and B `wgmma` takes from a copy that is contiguous along K.

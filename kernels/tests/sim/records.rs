@@ -203,7 +203,7 @@ fn records_count_for_products_alike() -> Result<(), Failure> {
 #[test]
 fn lines_of_choices_are_read() -> Result<(), Failure> {
     let few = [[16, 4096, 4096], [16, 14336, 4096], [128, 28672, 4096], [100, 2048, 64], [512, 512, 512]];
-    let many = [[4096, 4096, 4096], [8448, 8448, 1024], [2560, 5120, 64], [1536, 1536, 1536], [1, 1, 1]];
+    let many = [[4096, 4096, 4096], [8448, 8448, 1024], [8192, 8192, 512], [1536, 1536, 1536], [1, 1, 1]];
     let mut lines = BTreeSet::new();
     for (dtype, layout) in INPUTS.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout))) {
         for mnk in few.into_iter().chain(many) {

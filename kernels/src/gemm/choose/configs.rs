@@ -627,11 +627,12 @@ const _: () = {
     }
 };
 
-/// The same of the plans of warpgroups. The accumulators of all dtypes are laid out alike.
+/// The same of the plans of warpgroups. The accumulators of all dtypes are
+/// laid out alike.
 const _: () = {
     let mut i = 0;
-    while i < plans::ALL.len() {
-        let plan = &plans::ALL[i];
+    while i < plans::TILES.len() {
+        let plan = &plans::TILES[i];
         match plan.mma([DType::Bf16, DType::F32], [Major::K; 2], false) {
             Ok((atom, atoms)) => judge(atom, atoms, [Tile::All; 3], plan.tile),
             Err(refusal) => refusal.stop(),

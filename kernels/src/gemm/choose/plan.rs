@@ -10,6 +10,7 @@ use girih_layout::{Lay, lay};
 use girih_tensor::DType;
 
 use super::configs::{Input, LARGE, ROW_SM80};
+use super::cost::Way;
 use super::plans::LARGE_OF_GROUPS;
 use crate::Error;
 use girih_device::sizes::size;
@@ -252,6 +253,10 @@ impl WarpSpecializedFacts {
             let vector = if self.plan.columns { 1 } else { self.store.unwrap_or(2) };
             return [(Store::Direct { vector }, rows * columns * sums); 3];
         }
+        if self.is_narrow() {
+            let vector = if self.plan.columns { 1 } else { self.store.unwrap_or(2) };
+            return [(Store::Direct { vector }, 0); 3];
+        }
         let unit = 64 * self.plan.warpgroups as i64;
         let [whole, some] = [[rows, columns], [unit, columns]].map(|tile| (tile, 1));
         // Tensor copies of one turn read while the next one is written; threads do not wait for their own copies. Rows of the widest
@@ -274,9 +279,17 @@ impl WarpSpecializedFacts {
         })
     }
 
-    /// Whether no other facts about C's store give the same configuration: a cluster stores from registers in any case.
+    /// Whether a tile of C is narrower than what shared memory holds, rows of whole swizzles or pairs of 8 columns, and is stored from registers.
+    fn is_narrow(&self) -> bool {
+        let unit = if self.plan.columns { 2 } else { i64::from(self.output.bits() / 8) };
+        self.plan.tile[1] * unit % 32 != 0
+    }
+
+    /// Whether no other facts about C's store give the same configuration: a cluster stores from registers in any case, and a narrow tile.
     pub(super) fn is_distinct(&self) -> bool {
-        self.plan.cluster == 1 || self.store.is_none() || self.store == Some(1) && !self.plan.columns
+        self.plan.cluster == 1 && !self.is_narrow()
+            || self.store.is_none()
+            || self.store == Some(1) && !self.plan.columns
     }
 
     /// How C is stored, and how many stages of A and B shared memory has room for beside that.
@@ -296,6 +309,30 @@ impl WarpSpecializedFacts {
             _ => whole,
         };
         if either.1 >= LEAST_STAGES { either } else { part }
+    }
+
+    /// How the kernel computes, as far as its time depends on it.
+    pub(super) fn way(&self) -> Way {
+        let Plan { tile: [rows, columns], teams, multicast, early, .. } = self.plan;
+        let (store, stages) = self.room();
+        Way {
+            tile: [rows, columns, self.depth()],
+            teams,
+            stages,
+            multicast,
+            schedule: self.schedule(),
+            direct: matches!(store, Store::Direct { .. }),
+            early,
+        }
+    }
+
+    /// The order of tiles, and how blocks share them.
+    fn schedule(&self) -> Schedule {
+        match (self.plan.parts, self.plan.cluster) {
+            (1, _) if self.plan.stream => Schedule::StreamK { alternate: true },
+            (1, _) => Schedule::Persistent { alternate: self.batch.grouped().is_none() },
+            (parts, cluster) => Schedule::SplitK { parts, cluster },
+        }
     }
 
     /// Bytes of a tile along K. Blocks with scales are no longer.
@@ -349,9 +386,7 @@ impl WarpSpecializedFacts {
 
     /// The configuration.
     pub(super) fn config(&self, input: &Input) -> Result<GemmConfig, Error> {
-        let Plan {
-            tile: [rows, columns], warpgroups, teams, multicast, parts, cluster, stream, early, ..
-        } = self.plan;
+        let Plan { tile: [rows, columns], warpgroups, teams, multicast, early, .. } = self.plan;
         let (atom, atoms) = self
             .plan
             .mma([self.dtype, self.sums], self.majors, self.promotes)
@@ -373,11 +408,7 @@ impl WarpSpecializedFacts {
                 mixed_input: None,
                 block_scales: self.scales,
             }),
-            schedule: match parts {
-                1 if stream => Schedule::StreamK { alternate: true },
-                1 => Schedule::Persistent { alternate: self.batch.grouped().is_none() },
-                _ => Schedule::SplitK { parts, cluster },
-            },
+            schedule: self.schedule(),
             batch: self.batch,
             store,
             c_type: self.output,

@@ -47,7 +47,7 @@ pub fn reasons(
             let record = followed(problem, kind, multiprocessors);
             let why = match &record {
                 Ok(Some(record)) => fastest_of(record),
-                _ => why(&config, fastest(problem, input, multiprocessors).1, multiprocessors),
+                _ => why(fastest(problem, input, multiprocessors).1, multiprocessors),
             };
             reasons.push(("tile", format!("{m}x{n}x{k}: {why}")));
             reasons.extend(record.err().map(|why| ("record", why)));
@@ -149,26 +149,13 @@ fn fastest_of(record: &Record) -> String {
 }
 
 /// Why a rule names the tile.
-fn why(config: &GemmConfig, rule: Rule, multiprocessors: u32) -> String {
+fn why(rule: Rule, multiprocessors: u32) -> String {
     match rule {
-        Rule::Shared => {
-            let few = "few columns, and no more tiles of 64 rows than SMs";
-            match config.schedule {
-                Schedule::SplitK { parts, .. } => format!("{few}: {parts} blocks share the K of each"),
-                _ => format!("{few}: the least tile"),
-            }
-        }
         Rule::Invariant => String::from("one tile for any M, so that rows of C have the same bits"),
-        Rule::Few => String::from("few columns: the least tile that holds all"),
-        Rule::Short => {
-            String::from("K is short: one of two teams stores its tile while the other one multiplies")
-        }
         Rule::Groups => format!(
             "of the tiles for groups, the one with which the last of {multiprocessors} SMs is expected to finish first"
         ),
-        Rule::Turns => format!(
-            "of the tiles that fit, the one with which the last of {multiprocessors} SMs is expected to finish first"
-        ),
+        Rule::Least => String::from("the least time that is expected of the tiles and schedules that fit"),
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn plans(kind: Kind) -> impl Iterator<Item = Plan> {
 pub(in crate::gemm) fn followed(problem: &Problem, line: &str) -> Option<GemmConfig> {
     let (input, plan) = (tensor(problem)?, plan(line, problem.dtype().bits())?);
     let facts = with(problem, plan);
-    let counts = facts.store.is_none() && fits(problem, &plan, input);
+    let counts = facts.store.is_none() && fits(facts, problem, input);
     counts.then(|| facts.config(input).ok()).flatten()
 }
 

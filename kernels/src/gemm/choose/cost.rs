@@ -1,0 +1,170 @@
+//! The time that a kernel of warpgroups is expected to take, by closed formulas.
+//!
+//! Each constant has a meaning and a value that fits what was measured on an H200: 2470 configurations of 237 products, from 16 x 8 x 584 to
+//! 16384^3 (`benches/records/2026-11-30-h200-random.md`). The choice by it is 3.5 % slower in the mean than the fastest of the configurations measured of these products.
+
+use girih_codegen::gemm::{GemmConfig, Schedule, Store};
+
+use super::plans::together;
+use crate::gemm::Problem;
+
+/// Cycles of an SM in a microsecond.
+const CLOCK: f64 = 1750.0;
+/// Bytes that an SM reads from the L2 cache in a cycle, and that all SMs read from and write to memory.
+const L2: f64 = 85.0;
+const MEMORY: f64 = 2395.0;
+/// Cycles from the request of a stage to its arrival, and of a step along K besides its products.
+const LATENCY: f64 = 1760.0;
+const STEP: f64 = 75.0;
+/// Cycles from the launch to the first request, and after the last store; how many fewer there are where a kernel begins early.
+const START: f64 = 4000.0;
+const EARLY: f64 = 680.0;
+/// Bytes of C that an SM stores in a cycle by way of shared memory, and how many times as long it takes from registers.
+const STORED: f64 = 17.4;
+const DIRECT: f64 = 3.1;
+/// The share of the time of a store that the products of the next tile hide, of one team and of several, which take tiles in alternation.
+const HIDDEN: [f64; 2] = [0.39, 0.77];
+/// Cycles in which blocks find one another through memory, bytes of accumulators that they exchange so in a cycle, and the shares of this time
+/// that each of the first further blocks of a tile adds, and each of the others.
+const MEETING: f64 = 4700.0;
+const EXCHANGED: f64 = 84.0;
+const FURTHER: [f64; 2] = [0.95, 0.3];
+const FIRST: f64 = 16.0;
+/// Cycles in which the blocks of a cluster find one another.
+const CLUSTER: f64 = 700.0;
+/// How many times as long products take of tiles that come by a multicast, which takes power, and with it clock rate.
+const MULTICAST: f64 = 1.05;
+
+/// What a kernel computes, as the kernel lays it out.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gemm) struct Work {
+    mnk: [f64; 3],
+    batches: f64,
+    /// Bytes of an element of A and B, and of one of C.
+    bytes: [f64; 2],
+}
+
+impl Work {
+    /// The work of a problem in the orientation in which a kernel computes it.
+    pub(in crate::gemm) fn of(oriented: &Problem) -> Work {
+        let bytes = [oriented.dtype(), oriented.output()].map(|dtype| f64::from(dtype.bits()) / 8.0);
+        Work { mnk: oriented.mnk().map(|extent| extent as f64), batches: oriented.batches() as f64, bytes }
+    }
+}
+
+/// How a kernel of warpgroups computes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gemm) struct Way {
+    /// Rows and columns of a tile in elements, and its bytes along K.
+    pub(super) tile: [i64; 3],
+    /// Teams of warpgroups that take tiles in alternation.
+    pub(super) teams: i64,
+    pub(super) stages: i64,
+    pub(super) multicast: i64,
+    pub(super) schedule: Schedule,
+    /// Whether C is stored from registers.
+    pub(super) direct: bool,
+    /// Whether the kernel may begin before the one before it has ended.
+    pub(super) early: bool,
+}
+
+impl Way {
+    /// How a configuration computes, if it is one of warpgroups.
+    pub(in crate::gemm) fn of(config: &GemmConfig) -> Option<Way> {
+        let parts = config.mainloop.warp_specialized()?;
+        let [rows, columns, depth] = config.tile;
+        Some(Way {
+            tile: [rows, columns, depth * i64::from(parts.atom.a_type.bits()) / 8],
+            teams: parts.teams,
+            stages: parts.stages,
+            multicast: parts.multicast,
+            schedule: config.schedule,
+            direct: matches!(config.store, Store::Direct { .. }),
+            early: config.programmatic,
+        })
+    }
+}
+
+/// The time that a kernel is expected to take, in microseconds by its parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// From the launch to the first request of a tile, and after the last store.
+    pub start: f64,
+    /// The products of the SM that has the most, and what they wait for.
+    pub products: f64,
+    /// The stores of C that no products hide.
+    pub stores: f64,
+    /// The exchange of accumulators among blocks.
+    pub exchange: f64,
+    /// What memory takes for all that is read and written once, beside which the SMs compute.
+    pub memory: f64,
+}
+
+impl Cost {
+    /// All of it: `start + sqrt((products + stores + exchange)^2 + memory^2)`.
+    pub fn total(&self) -> f64 {
+        self.start + (self.products + self.stores + self.exchange).hypot(self.memory)
+    }
+}
+
+/// The quotient of two whole numbers, rounded up.
+fn parts(of: f64, each: f64) -> f64 {
+    (of / each).ceil()
+}
+
+/// The cost of some work done in a way on this many SMs.
+pub(in crate::gemm) fn cost(work: &Work, way: &Way, multiprocessors: u32) -> Cost {
+    let ([m, n, k], [element, output]) = (work.mnk, work.bytes);
+    let [rows, columns, depth] = way.tile.map(|extent| extent as f64);
+    let (shares, cluster) = match way.schedule {
+        Schedule::SplitK { parts, cluster } => (parts as f64, cluster),
+        _ => (1.0, way.multicast),
+    };
+    let slots = together(i64::from(multiprocessors.max(1)), cluster) as f64;
+    // The tiles of a multicast are below each other: a cluster at the end of C has some that are empty.
+    let below = way.multicast as f64;
+    let tiles = parts(parts(m, rows), below) * below * parts(n, columns) * work.batches;
+
+    // A step is a tile along K. An instruction takes 64 rows and 32 bytes of them, and reads both operands from shared memory:
+    // max(Columns / 2, (64 + Columns) / 4) cycles.
+    let instruction = (columns / 2.0).max((64.0 + columns) / 4.0);
+    let products = rows / 64.0 * (depth / 32.0) * instruction + STEP;
+    let products = if way.multicast > 1 { products * MULTICAST } else { products };
+    let arrives = (rows.min(m) + columns.min(n) / below) * depth / L2;
+    let waits = LATENCY / way.stages as f64;
+    // The fourth root of the sum of fourth powers: close to the largest, and more where two are close.
+    let step = [products, arrives, waits].into_iter().map(|cycles| cycles.powi(4)).sum::<f64>().sqrt().sqrt();
+    let main = parts(parts(k * element, depth), shares) * step;
+
+    let store = if way.direct { DIRECT } else { 1.0 } * rows.min(m) * columns.min(n) * output / STORED;
+    let turns = parts(tiles * shares, slots);
+    // Products hide no more than they take.
+    let hidden = (store * HIDDEN[usize::from(way.teams > 1)]).min(main);
+    let stores = store + (turns - 1.0).max(0.0) * (store - hidden);
+    let accumulators = rows * columns * 4.0 / EXCHANGED;
+    let (main, stores, exchange) = match way.schedule {
+        Schedule::Persistent { .. } => (turns * main, stores, 0.0),
+        Schedule::Raster { .. } => (turns * main, turns * store, 0.0),
+        Schedule::SplitK { parts, cluster } if parts == cluster => {
+            (turns * main, turns * store, turns * CLUSTER)
+        }
+        Schedule::SplitK { cluster, .. } => {
+            let cluster = cluster as f64;
+            let met = MEETING + (shares / cluster + 1.0) * accumulators / cluster;
+            (turns * main, turns * store, turns * met)
+        }
+        // Tiles that are left over are shared by all blocks.
+        Schedule::StreamK { .. } => {
+            let left = tiles % slots;
+            let blocks = slots / left.max(1.0);
+            let further = FURTHER[0] * blocks.min(FIRST) + FURTHER[1] * (blocks - FIRST).max(0.0);
+            let met = if left > 0.0 { MEETING + accumulators * (1.0 + further) } else { 0.0 };
+            ((tiles * main / slots).max(main.min(4.0 * step)), stores, met)
+        }
+    };
+    let traffic = work.batches * ((m * k + n * k) * element + m * n * output) / MEMORY;
+    let start = START - if way.early { EARLY } else { 0.0 };
+    let [start, products, stores, exchange, memory] =
+        [start, main, stores, exchange, traffic].map(|cycles| cycles / CLOCK);
+    Cost { start, products, stores, exchange, memory }
+}
