@@ -63,7 +63,7 @@ use interface::Interface;
 /// Generates the kernel of `config`.
 ///
 /// # Errors
-/// [`Error::Config`] for a configuration that cannot be built.
+/// [`Error::Attention`] for a configuration that cannot be built.
 pub fn generate(config: &AttentionConfig) -> Result<AttentionKernel, Error> {
     config.check()?;
     let mut b = Builder::new(config.name, config.form.sm(), config.form.threads()?);

@@ -39,6 +39,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Error;
+use crate::error::BuilderError;
 use crate::expr::{Expr, VarId};
 use crate::quick::{QuickMap, QuickSet};
 pub use crate::scalar::Cond;
@@ -173,11 +174,8 @@ impl Builder {
     /// A kernel `name` for `.target sm_<sm>`, launched with `threads` threads a block, 1 to 1024: [`Builder::finish`] refuses
     /// any other number.
     pub fn new(name: &str, sm: u32, threads: u32) -> Builder {
-        let fault = (!(1..=MAX_THREADS).contains(&threads)).then(|| Error::Config {
-            what: "threads of a block",
-            value: threads.to_string(),
-            accepted: format!("1 to {MAX_THREADS}"),
-        });
+        let fault = (!(1..=MAX_THREADS).contains(&threads))
+            .then(|| Error::from(BuilderError::Threads { threads, most: MAX_THREADS }));
         let mut builder = Builder {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name: Name::from(name),
@@ -221,8 +219,8 @@ impl Builder {
     }
 
     /// Remembers the first mistake.
-    fn fail(&mut self, error: Error) {
-        self.fault.get_or_insert(error);
+    fn fail(&mut self, error: impl Into<Error>) {
+        self.fault.get_or_insert_with(|| error.into());
     }
 
     fn told(&self) -> Result<(), Error> {
@@ -268,8 +266,7 @@ impl Builder {
         if let Some(what) = self.computes
             && accesses_memory(&statement)
         {
-            let accepted = String::from("computations on registers, and inputs for what is in memory");
-            self.fail(Error::Config { what, value: statement.to_string(), accepted });
+            self.fail(BuilderError::MemoryAccess { what, instruction: statement.to_string() });
         }
         let site = self.site.unwrap_or(Location::caller().into());
         let site = matches!(statement, Statement::Inst(_) | Statement::Block(_)).then_some(site);

@@ -123,9 +123,7 @@ pub const fn wgmma(
     match MmaAtom::judged_wgmma(kind, n, types, majors, product) {
         Ok(atom) => Ok(atom),
         Err(NoAtom::Layout(error)) => Err(Refusal(Misfit::Layout(error))),
-        Err(NoAtom::Config { what, value, accepted }) => {
-            Err(Refusal(Misfit::Config { what, value, accepted }))
-        }
+        Err(NoAtom::Wgmma(error)) => Err(Refusal(Misfit::Wgmma(error))),
     }
 }
 

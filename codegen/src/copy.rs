@@ -56,7 +56,7 @@ pub use interface::{Arguments, CopyKernel};
 /// Generates the kernel of `config`: `dst(c) = src(c)` for all coordinates `c`.
 ///
 /// # Errors
-/// [`Error::Config`] or [`Error::Mismatch`] for a configuration that cannot be built.
+/// [`Error::Copy`] or [`Error::Mismatch`] for a configuration that cannot be built.
 pub fn generate(config: &CopyConfig) -> Result<CopyKernel, Error> {
     config.check()?;
     config.check_threads()?;

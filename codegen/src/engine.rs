@@ -76,11 +76,7 @@ fn advanced(offset: &Expr, steps: &[(Expr, Stride)]) -> Result<Expr, Error> {
 
 /// Bytes of an element.
 pub(crate) fn element_bytes(what: &'static str, dtype: DType) -> Result<i64, crate::Error> {
-    dtype.bytes_of(1).ok_or_else(|| crate::Error::Config {
-        what,
-        value: dtype.to_string(),
-        accepted: String::from("a dtype of whole bytes"),
-    })
+    dtype.bytes_of(1).ok_or(crate::Error::PartOfByte { what, dtype })
 }
 
 /// The offset in bytes at which element `offset` begins.

@@ -1,8 +1,21 @@
 //! The errors of this crate.
 
+mod attention;
+mod builder;
+mod copy;
+mod family;
 mod fault;
+mod gemm;
+mod sync;
+mod wgmma;
 
+pub use attention::AttentionError;
+pub use builder::BuilderError;
+pub use copy::CopyError;
 pub use fault::{Fault, Place};
+pub use gemm::GemmError;
+pub use sync::SyncError;
+pub use wgmma::WgmmaError;
 
 /// An error of `girih-codegen`.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -193,16 +206,43 @@ pub enum Error {
         /// Operands given.
         given: usize,
     },
-    /// A kernel configuration that cannot be built.
-    #[error("{what} = {value}: {accepted}")]
-    Config {
-        /// The field.
+    /// A kernel, or a part of one, that the builder and the algorithms do not write.
+    #[error("{0}")]
+    Builder(#[from] BuilderError),
+    /// A synchronisation that PTX does not have.
+    #[error("{0}")]
+    Sync(#[from] SyncError),
+    /// Parameters that `wgmma` does not have.
+    #[error("{0}")]
+    Wgmma(#[from] WgmmaError),
+    /// A bulk copy that PTX does not have, or a copy kernel that cannot be built.
+    #[error("{0}")]
+    Copy(#[from] CopyError),
+    /// A GEMM that cannot be built or computed.
+    #[error("{0}")]
+    Gemm(#[from] GemmError),
+    /// An attention kernel that cannot be built.
+    #[error("{0}")]
+    Attention(#[from] AttentionError),
+    /// A dtype whose elements are parts of a byte.
+    #[error("{what} of {dtype}: a dtype of whole bytes is accepted")]
+    PartOfByte {
+        /// What has the dtype.
         what: &'static str,
-        /// Its value.
-        value: String,
-        /// What would be accepted.
-        accepted: String,
+        /// The dtype.
+        dtype: girih_tensor::DType,
     },
+    /// A number that 32 bits do not hold.
+    #[error("{what} = {value}: a number of 32 bits is accepted")]
+    Wide {
+        /// The number's name.
+        what: &'static str,
+        /// The number.
+        value: i64,
+    },
+    /// The generator contradicts itself, by a fault of its own.
+    #[error("the generator contradicts itself (a fault of girih): {0}")]
+    Generator(&'static str),
 }
 
 /// A value that is one element of a tile in one part, and another element in the other part.
@@ -250,6 +290,5 @@ pub(crate) fn check_thread<I: girih_tensor::Index>(
 
 /// `value` in a narrower type.
 pub(crate) fn narrow<T: TryFrom<i64>>(what: &'static str, value: i64) -> Result<T, Error> {
-    let accepted = || String::from("a number of 32 bits");
-    T::try_from(value).map_err(|_| Error::Config { what, value: value.to_string(), accepted: accepted() })
+    T::try_from(value).map_err(|_| Error::Wide { what, value })
 }

@@ -42,7 +42,7 @@ use interface::Interface;
 /// Generates the kernel of `config` with `epilogue`.
 ///
 /// # Errors
-/// [`Error::Config`] for a configuration that cannot be built, or inputs of the epilogue that share a name;
+/// [`Error::Gemm`] for a configuration that cannot be built, or inputs of the epilogue that share a name;
 /// [`Error::Mismatch`] where tiles and atoms do not fit; the errors of the epilogue's functions.
 pub fn generate(config: &GemmConfig, epilogue: &Epilogue) -> Result<GemmKernel, Error> {
     config.takes(epilogue)?;

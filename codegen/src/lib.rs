@@ -34,7 +34,9 @@ mod tma;
 pub use builder::{Builder, Cond, Line, Reg, Width};
 pub use descriptor::Descriptor;
 pub use engine::{Counting, Gmem, Memory, Rmem, Smem};
-pub use error::{Error, Incongruence};
+pub use error::{
+    AttentionError, BuilderError, CopyError, Error, GemmError, Incongruence, SyncError, WgmmaError,
+};
 pub use expr::{Expr, VarId};
 pub use kernel::Kernel;
 pub use params::{Generated, Params, Slot, Value};

@@ -9,6 +9,7 @@ use girih_tensor::Space;
 
 use crate::Error;
 use crate::atom::{CopyAtom, MmaAtom};
+use crate::error::WgmmaError;
 
 /// The value of a result; the function returns an error. (`?` calls `From`, which constants cannot do.)
 macro_rules! tri {
@@ -42,8 +43,8 @@ pub(crate) enum Misfit {
     NotStatic { what: &'static str, operand: Subject },
     /// [`Error::Mismatch`].
     Mismatch { what: &'static str, operand: Subject, with: Message, accepted: &'static str },
-    /// [`Error::Config`].
-    Config { what: &'static str, value: Message, accepted: &'static str },
+    /// [`Error::Wgmma`].
+    Wgmma(WgmmaError),
 }
 
 /// A result, or the operands that do not fit.
@@ -77,13 +78,7 @@ impl Misfit {
                 line.text(": ");
                 line.text(accepted);
             }
-            Misfit::Config { what, value, accepted } => {
-                line.text(what);
-                line.text(" = ");
-                line.text(value.as_str());
-                line.text(": ");
-                line.text(accepted);
-            }
+            Misfit::Wgmma(error) => error.explain(&mut line),
         }
         line
     }
@@ -97,9 +92,7 @@ impl From<Misfit> for Error {
             Misfit::Mismatch { what, operand, with, accepted } => {
                 Error::Mismatch { what, layout: operand.text(), with: with.as_str().to_owned(), accepted }
             }
-            Misfit::Config { what, value, accepted } => {
-                Error::Config { what, value: value.as_str().to_owned(), accepted: accepted.to_owned() }
-            }
+            Misfit::Wgmma(error) => Error::Wgmma(error),
         }
     }
 }

@@ -12,6 +12,7 @@ use girih_layout::Symbol;
 use girih_ptx::{Name, Tiled};
 use girih_tensor::DType;
 
+use crate::error::BuilderError;
 use crate::{Builder, Error, Expr, Kernel, Scalar, TmaCopy};
 
 /// The largest extent or pitch in elements: index arithmetic on them stays in 32 bits.
@@ -281,7 +282,7 @@ impl<A: 'static> Params<A> {
     /// What a launch with these arguments gives for each parameter.
     ///
     /// # Errors
-    /// [`Error::Config`] for numbers that tensor maps do not take: extents below 1, strides that are no multiples of 16 bytes.
+    /// [`BuilderError::TensorMap`] for numbers that tensor maps do not take: extents below 1, strides that are no multiples of 16 bytes.
     pub fn values(&self, arguments: &A) -> Result<Vec<Value>, Error> {
         let value = |(_, source): &(Name, Source<A>)| {
             Ok(match source {
@@ -313,8 +314,7 @@ impl<A: 'static> Params<A> {
     /// The tensor map of a copy, with the values of its symbols.
     fn tiled(&self, copy: Option<&TmaCopy>, arguments: &A) -> Result<Tiled, Error> {
         let Some(copy) = copy else {
-            let (value, accepted) = (String::from("none"), String::from("one copy for each tensor map"));
-            return Err(Error::Config { what: "copy of a tensor map", value, accepted });
+            return Err(Error::Generator("a tensor map without a copy"));
         };
         let mut bound = copy.clone();
         for (symbol, what, value) in &self.symbols {
@@ -325,8 +325,7 @@ impl<A: 'static> Params<A> {
             }
             let (line, most) = (symbol.divisor(), symbol.upper().unwrap_or(MAX_EXTENT));
             if !(1..=most).contains(&value) || value % line != 0 {
-                let accepted = format!("multiples of {line} from 1 to {most} elements");
-                return Err(Error::Config { what, value: value.to_string(), accepted });
+                return Err(BuilderError::TensorMap { what, value, multiple: line, most }.into());
             }
             bound = next?;
         }

@@ -246,14 +246,14 @@ fn misuse_is_told() {
     }
     expect_test::expect![[r#"
         mbarrier: v0 + 4 does not fit an mbarrier: addresses that are known to be multiples of 8 bytes
-        arrivals of an mbarrier = 0: 1 to 1048575
-        arrivals of an mbarrier = 1048576: 1 to 1048575
-        bytes of an mbarrier's phase = 1048576: 0 to 1048575
-        stages = 0: 1 to 14528
-        stages = 9223372036854775807: 1 to 14528
-        ping-pong = 1 warpgroups with barriers from 1 on: 2 or more warpgroups, each with a barrier of its own in 1 to 15
-        ping-pong = 2 warpgroups with barriers from 0 on: 2 or more warpgroups, each with a barrier of its own in 1 to 15
-        ping-pong = 4 warpgroups with barriers from 13 on: 2 or more warpgroups, each with a barrier of its own in 1 to 15
+        a phase of an mbarrier with 0 arrivals: 1 to 1048575 are accepted
+        a phase of an mbarrier with 1048576 arrivals: 1 to 1048575 are accepted
+        a phase of an mbarrier with 1048576 bytes: 0 to 1048575 are accepted
+        a pipeline of 0 stages: 1 to 14528 are accepted
+        a pipeline of 9223372036854775807 stages: 1 to 14528 are accepted
+        ping-pong of 1 warpgroups by barriers 1 and up: 2 warpgroups or more are accepted, each with a barrier of its own in 1 to 15
+        ping-pong of 2 warpgroups by barriers 0 and up: 2 warpgroups or more are accepted, each with a barrier of its own in 1 to 15
+        ping-pong of 4 warpgroups by barriers 13 and up: 2 warpgroups or more are accepted, each with a barrier of its own in 1 to 15
     "#]]
     .assert_eq(&texts);
 }

@@ -12,16 +12,16 @@ use girih_tensor::DType;
 
 use crate::simulator::{blocks, by_name, bytes, checked, download, ones, upload};
 
-fn side(order: &[usize], run: usize, vector: i64) -> Side {
+pub(crate) fn side(order: &[usize], run: usize, vector: i64) -> Side {
     Side { order: order.to_vec(), run, vector, backwards: Vec::new() }
 }
 
-fn mode(tile: i64, extent: Extent) -> Mode {
+pub(crate) fn mode(tile: i64, extent: Extent) -> Mode {
     Mode { tile, extent, pad: None }
 }
 
 /// Rows of two pitches, through registers.
-fn rows(dtype: DType, vector: i64, multiple: i64) -> CopyConfig {
+pub(crate) fn rows(dtype: DType, vector: i64, multiple: i64) -> CopyConfig {
     let side = side(&[0, 1], 1, vector);
     CopyConfig {
         name: "copy",
@@ -39,7 +39,7 @@ fn rows(dtype: DType, vector: i64, multiple: i64) -> CopyConfig {
 }
 
 /// One row.
-fn line() -> CopyConfig {
+pub(crate) fn line() -> CopyConfig {
     let side = side(&[0], 1, 4);
     CopyConfig {
         modes: vec![mode(1024, Extent::Multiple(1024))],
@@ -50,7 +50,7 @@ fn line() -> CopyConfig {
 }
 
 /// A transpose of any number of matrices of whole tiles.
-fn transpose() -> CopyConfig {
+pub(crate) fn transpose() -> CopyConfig {
     let whole = mode(64, Extent::Multiple(64));
     CopyConfig {
         modes: vec![whole, whole, mode(1, Extent::Multiple(1))],
@@ -87,7 +87,7 @@ fn gather() -> CopyConfig {
     CopyConfig { gather: Some(Gather { mode: 1, index: DType::S64 }), ..config }
 }
 
-fn bulk() -> CopyConfig {
+pub(crate) fn bulk() -> CopyConfig {
     let walk = Walk { band: 1, persistent: true };
     CopyConfig { through: Through::Bulk { stages: 4 }, threads: 32, walk, ..line() }
 }
@@ -155,8 +155,8 @@ fn a_transpose_on_the_simulator() {
 
 #[test]
 fn what_cannot_be_built_is_refused() {
-    let refused = |config: CopyConfig, what: &str| match generate(&config) {
-        Err(Error::Config { what: found, .. }) => assert_eq!(found, what, "{config:?}"),
+    let refused = |config: CopyConfig, kind: &str| match generate(&config) {
+        Err(Error::Copy(error)) => assert_eq!(error.kind(), kind, "{config:?}"),
         other => panic!("{config:?}: {other:?}"),
     };
     let mismatched = |config: CopyConfig| {
@@ -164,10 +164,10 @@ fn what_cannot_be_built_is_refused() {
         assert!(matches!(found, Err(Error::Mismatch { .. })), "{config:?}: {found:?}");
     };
     for dtype in [DType::S4, DType::B1] {
-        refused(CopyConfig { dtype, ..line() }, "dtype");
+        refused(CopyConfig { dtype, ..line() }, "DType");
     }
     for vector in [-4, 0, 3, 8, 1 << 31, i64::MAX] {
-        refused(CopyConfig { dst: side(&[0], 1, vector), ..line() }, "dst");
+        refused(CopyConfig { dst: side(&[0], 1, vector), ..line() }, "Side");
     }
     // A mode that is missing, one that is there twice, a run that is too long, vectors without a run, a run over a part of a mode.
     for (dst, modes) in [
@@ -177,7 +177,7 @@ fn what_cannot_be_built_is_refused() {
         (side(&[0, 1], 0, 4), rows(DType::U32, 4, 4).modes),
         (side(&[0, 1], 2, 4), rows(DType::U32, 4, 4).modes),
     ] {
-        refused(CopyConfig { dst, modes, ..rows(DType::U32, 4, 4) }, "dst");
+        refused(CopyConfig { dst, modes, ..rows(DType::U32, 4, 4) }, "Side");
     }
     for wrong in [
         mode(0, Extent::Multiple(1)),
@@ -186,25 +186,25 @@ fn what_cannot_be_built_is_refused() {
         mode(4, Extent::Multiple(0)),
     ] {
         let modes = vec![mode(256, Extent::Multiple(4)), wrong];
-        refused(CopyConfig { modes, ..rows(DType::U32, 4, 4) }, "modes");
+        refused(CopyConfig { modes, ..rows(DType::U32, 4, 4) }, "Mode");
     }
-    refused(CopyConfig { src: side(&[1, 0], 1, 4), ..rows(DType::U32, 4, 4) }, "sides");
-    refused(CopyConfig { walk: Walk { band: 3, persistent: false }, ..transpose() }, "walk");
+    refused(CopyConfig { src: side(&[1, 0], 1, 4), ..rows(DType::U32, 4, 4) }, "Sides");
+    refused(CopyConfig { walk: Walk { band: 3, persistent: false }, ..transpose() }, "Band");
     refused(
         CopyConfig { gather: Some(Gather { mode: 0, index: DType::U32 }), ..rows(DType::U32, 4, 4) },
-        "gather",
+        "Gather",
     );
     refused(
         CopyConfig { gather: Some(Gather { mode: 1, index: DType::F32 }), ..rows(DType::U32, 4, 4) },
-        "gather",
+        "Gather",
     );
-    refused(CopyConfig { gather: Some(Gather { mode: 2, index: DType::U32 }), ..transpose() }, "gather");
-    refused(CopyConfig { walk: line().walk, ..bulk() }, "through");
-    refused(CopyConfig { through: Through::Bulk { stages: 1 }, ..bulk() }, "through");
+    refused(CopyConfig { gather: Some(Gather { mode: 2, index: DType::U32 }), ..transpose() }, "Gather");
+    refused(CopyConfig { walk: line().walk, ..bulk() }, "Bulk");
+    refused(CopyConfig { through: Through::Bulk { stages: 1 }, ..bulk() }, "Bulk");
     for threads in [0, -32, 2048] {
-        refused(CopyConfig { threads, ..line() }, "tile");
+        refused(CopyConfig { threads, ..line() }, "Threads");
     }
-    refused(CopyConfig { modes: vec![mode(1 << 20, Extent::Multiple(4))], ..line() }, "tile");
+    refused(CopyConfig { modes: vec![mode(1 << 20, Extent::Multiple(4))], ..line() }, "Threads");
     // Threads that do not divide the tile's vectors.
     mismatched(CopyConfig { threads: 96, ..line() });
     mismatched(CopyConfig { threads: 512, ..line() });

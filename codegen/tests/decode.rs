@@ -14,7 +14,7 @@ use crate::mutants::without;
 use crate::simulator;
 use crate::simulator::{by_name, ones, upload};
 
-const CONFIG: DecodeConfig = DecodeConfig {
+pub(crate) const CONFIG: DecodeConfig = DecodeConfig {
     name: "attention_decode",
     dtype: DType::Bf16,
     cache: DType::Bf16,
@@ -122,14 +122,14 @@ fn configurations_that_do_not_fit_are_refused() {
         DecodeConfig { head_dim: 256, stages: 4, ..CONFIG },
     ];
     expect_test::expect![[r#"
-        dtype = f32: f16 or bf16
-        cache = f16: bf16, e4m3 or e5m2
-        head_dim = 96: 64, 128 or 256
-        rows = [8, 4]: powers of two, together 16 or 64
-        rows = [3, 5]: powers of two, together 16 or 64
-        page = 48: powers of two from 16 to 256
-        stages = 1: 2 to 8
-        shared memory = 270336: stages that together with Q take at most 231424 bytes
+        dtype = f32: f16, bf16 are accepted
+        cache = f16 with queries of bf16: bf16, e4m3 and e5m2 are accepted
+        head dim = 96: 64, 128 and 256 are accepted
+        rows = [8, 4]: powers of two are accepted, whose product is 16 or 64
+        rows = [3, 5]: powers of two are accepted, whose product is 16 or 64
+        pages of 48 keys: powers of two from 16 to 256 are accepted
+        stages = 1: 2 to 8 are accepted
+        270336 bytes of shared memory for tiles and barriers: at most 231424 are accepted
     "#]]
     .assert_eq(&all.map(|config| refused(config) + "\n").concat());
     let whole = DecodeConfig { features: DecodeFeatures { parts: false, ..CONFIG.features }, ..CONFIG };

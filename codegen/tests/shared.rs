@@ -120,13 +120,13 @@ fn scopes_give_back_what_they_took() {
 fn what_no_block_has_is_refused() {
     for (bytes, align) in [(1, 0), (1, 3), (1, -16), (1, 2048), (-1, 1), (MOST + 1, 1)] {
         let found = builder().alloc_shared(bytes, align);
-        assert!(matches!(found, Err(Error::Config { .. })), "{bytes} {align}: {found:?}");
+        assert!(matches!(found, Err(Error::Builder(_))), "{bytes} {align}: {found:?}");
     }
     let mut b = builder();
     b.alloc_shared(MOST, 1).unwrap();
     assert!(b.alloc_shared(0, 1).is_ok());
     let full = b.alloc_shared(1, 1).unwrap_err().to_string();
-    assert!(full.contains("0 to 0 bytes behind the 232448 in use"), "{full}");
+    assert!(full.contains("after the 232448 in use: 0 to 0 are accepted"), "{full}");
     // Refused allocations take nothing.
     assert_eq!(b.finish().unwrap().shared_bytes(), MOST as u32);
 }

@@ -225,16 +225,16 @@ fn misuse_is_told() {
         texts += &format!("{}\n", generate(&bad, &Epilogue::new()).expect_err(&format!("{bad:?}")));
     }
     expect![[r#"
-        teams = 0: 1 to 4, so that at most 4 warpgroups multiply
-        teams = 5: 1 to 4, so that at most 4 warpgroups multiply
-        teams = 3: 1 to 2, so that at most 4 warpgroups multiply
-        teams = 9223372036854775807: 1 to 2, so that at most 4 warpgroups multiply
-        registers = 40 and 3 x 232: at most 512 for a thread of each warpgroup together
-        atom = SM90::GMMA::MMA_64x208x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>: at most 200 columns for 3 warpgroups
-        teams = 2: 1 unless the schedule is Persistent: a block has a tile for each team
-        teams = 2: 1 unless the schedule is Persistent: a block has a tile for each team
-        teams = 2: 1 unless the schedule is Persistent: a block has a tile for each team
-        shared memory = 245984 bytes: stages and rows of C of at most 232448 bytes together
+        teams = 0 with 1 warpgroups each, of which at most 4 multiply: 1 to 4 are accepted
+        teams = 5 with 1 warpgroups each, of which at most 4 multiply: 1 to 4 are accepted
+        teams = 3 with 2 warpgroups each, of which at most 4 multiply: 1 to 2 are accepted
+        teams = 9223372036854775807 with 2 warpgroups each, of which at most 4 multiply: 1 to 2 are accepted
+        registers = 40 for the producer and 232 for each of 3 consumers: at most 512 are accepted for a thread of each warpgroup together
+        atom = SM90::GMMA::MMA_64x208x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K> with 3 warpgroups: at most 200 columns are accepted
+        teams = 2 with the schedule Raster { group: 1 }, which has one tile for a block: 1 to 1 are accepted
+        teams = 2 with the schedule SplitK { parts: 2, cluster: 1 }, which has one tile for a block: 1 to 1 are accepted
+        teams = 2 with the schedule StreamK { alternate: true }, which has one tile for a block: 1 to 1 are accepted
+        245984 bytes of shared memory for stages, barriers and C: at most 232448 are accepted
     "#]]
     .assert_eq(&texts);
 }

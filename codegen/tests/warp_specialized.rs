@@ -218,7 +218,7 @@ pub(crate) fn run(
     }
 }
 
-const TN_BF16: &str = "SM90_64x64x16_F32BF16BF16_SS";
+pub(crate) const TN_BF16: &str = "SM90_64x64x16_F32BF16BF16_SS";
 
 /// The cases are every type, both majors, tiles of several warpgroups and of several rows for each, and problems that end anywhere.
 #[test]
@@ -730,54 +730,54 @@ fn misuse_is_told() {
         texts += &format!("{}\n", kernel.params.values(&arguments).unwrap_err());
     }
     expect![[r#"
-        atom = SM80_16x8x16_F32BF16BF16F32_TN: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
-        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
-        atom = SM90::GMMA::MMA_64x64x32_F16E4M3E4M3_SS_TN: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
-        atoms = (2,2):(1,2): 1 to 4 warpgroups along M: (AtomM,1)
-        c_type = s8: f32, f16, bf16, e4m3, e5m2
-        stages = 1: 2 to 16
-        mma_promotion_interval = 4: 0, or of 8-bit floats a divisor of the 4 along K in a tile
-        mma_promotion_interval = 3: 0, or of 8-bit floats a divisor of the 4 along K in a tile
-        tile (M,N) = (256,256): at most 208 accumulators in 232 registers
-        tile M = 192: a positive multiple of 128, at most 1024
-        tile N = 96: a positive multiple of 64, at most 1024
-        tile K = 32: a positive multiple of 64, at most 1024
-        rows of the store = 64: multiples of 128 that divide 128
-        columns of the store = 48: divisors of 64 that are the columns of an atom, or of several of 64
-        columns of the store = 0: divisors of 64 that are the columns of an atom, or of several of 64
-        stages of the store = 3: divisors of 2 turns
-        stages of the store = 0: divisors of 2 turns
-        registers = 40 and 2 x 240: at most 504 for a thread of each warpgroup together
-        registers = 24 and 4 x 120: at most 480 for a thread of each warpgroup together
-        tile (M,N) = (512,64): at most 104 accumulators in 128 registers
-        shared memory = 245920 bytes: stages and rows of C of at most 232448 bytes together
-        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
-        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K>: a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16
-        atom = SM90::GMMA::MMA_64x64x16_F32F16F16_RS<GMMA::Major::K, GMMA::Major::K>: products of bf16 for a mixed input
-        mixed input = s4: s8, e4m3
-        scale = f16: f32, bf16
-        group = 192: a multiple of the 128 of a tile along K
-        tile K = 64: a positive multiple of 128, at most 1024
-        mma_promotion_interval = 4: 0, or of 8-bit floats a divisor of the 8 along K in a tile
-        batch = Strided: Single for a mixed input
-        batch = Strided: Single for block scales
-        block scales = SM90::GMMA::MMA_64x64x32_F32E4M3E4M3_SS_TN: 8-bit floats whose sums are promoted
-        granularity = (2,128,128) for a tile of 128x64x128: 1 or 128 rows, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile's
-        granularity = (1,128,192) for a tile of 128x64x128: 1 or 128 rows, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile's
-        granularity = (1,128,128) for a tile of 128x192x128: 1 or 128 rows, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile's
-        multicast = 3: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
-        multicast = 16: 1, 2, 4 or 8 blocks, of which each has whole swizzles of the 64 columns
-        multicast = 2: 1 where blocks share K
-        multicast = 2: 1 where blocks share K
-        parts of K = 300: 2 to 256
-        cluster of parts = 3: 1, 2, 4 or 8, dividing 4
-        cluster of parts = 4: 1, 2, 4 or 8, dividing 6
-        store = Tma { tile: [128, 64], stages: 1 }: a direct store where a cluster shares K
-        tile N = 128: the columns of one atom, a multiple of 64 that a cluster can share
-        shared memory = 254096 bytes: stages and rows of C of at most 232448 bytes together
-        m = 0: multiples of 1 from 1 to 1073741824 elements
-        n = 60: multiples of 8 from 1 to 1073741824 elements
-        lda = 63: multiples of 8 from 1 to 1073741824 elements
-        ldc = 1099511627776: multiples of 8 from 1 to 1073741824 elements
+        atom = SM80_16x8x16_F32BF16BF16F32_TN with a warp-specialised mainloop: warpgroups' atoms with B in shared memory, A in registers for a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16 are accepted
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K> with a warp-specialised mainloop: warpgroups' atoms with B in shared memory, A in registers for a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16 are accepted
+        atom = SM90::GMMA::MMA_64x64x32_F16E4M3E4M3_SS_TN with a warp-specialised mainloop: warpgroups' atoms with B in shared memory, A in registers for a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16 are accepted
+        atoms = (2,2):(1,2): (AtomM,1) of 1 to 4 warpgroups along M is accepted
+        c_type = s8 with accumulators of f32: f32, f16, bf16, e4m3, e5m2 are accepted
+        stages = 1: 2 to 16 are accepted
+        mma_promotion_interval = 4: 0 is accepted, and for 8-bit floats with f32 accumulators a divisor of the 4 MMAs along K of a tile
+        mma_promotion_interval = 3: 0 is accepted, and for 8-bit floats with f32 accumulators a divisor of the 4 MMAs along K of a tile
+        a tile of 256 x 256, which takes 288 registers of a thread for accumulators and operands: at most 208 are accepted
+        M = 192 of a tile: multiples of 128 from 128 to 1024 are accepted
+        N = 96 of a tile: multiples of 64 from 64 to 1024 are accepted
+        K = 32 of a tile: multiples of 64 from 64 to 1024 are accepted
+        a store of 64 rows at once: multiples of 128 are accepted that divide 128
+        a store of 48 columns at once: divisors of 64 are accepted that are the columns of a part of an atom, or of several atoms of 64
+        a store of 0 columns at once: divisors of 64 are accepted that are the columns of a part of an atom, or of several atoms of 64
+        a store in 3 stages: divisors of the 2 subtiles are accepted
+        a store in 0 stages: divisors of the 2 subtiles are accepted
+        registers = 40 for the producer and 240 for each of 2 consumers: at most 504 are accepted for a thread of each warpgroup together
+        registers = 24 for the producer and 120 for each of 4 consumers: at most 480 are accepted for a thread of each warpgroup together
+        a tile of 512 x 64, which takes 128 registers of a thread for accumulators and operands: at most 104 are accepted
+        245920 bytes of shared memory for stages, barriers and C: at most 232448 are accepted
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K> with a warp-specialised mainloop: warpgroups' atoms with B in shared memory, A in registers for a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16 are accepted
+        atom = SM90::GMMA::MMA_64x64x16_F32BF16BF16_SS<GMMA::Major::K, GMMA::Major::K> with a warp-specialised mainloop: warpgroups' atoms with B in shared memory, A in registers for a mixed input and else in shared memory, and accumulators of f32, s32, or of f16 for f16 are accepted
+        atom = SM90::GMMA::MMA_64x64x16_F32F16F16_RS<GMMA::Major::K, GMMA::Major::K> with a mixed input: atoms of bf16 are accepted
+        a mixed input of s4: s8, e4m3 are accepted
+        scales of f16 of a mixed input: f32, bf16 are accepted
+        groups of 192 elements along K with a scale each: multiples of 128 are accepted, the K of a tile
+        K = 64 of a tile: multiples of 128 from 128 to 1024 are accepted
+        mma_promotion_interval = 4: 0 is accepted, and for 8-bit floats with f32 accumulators a divisor of the 8 MMAs along K of a tile
+        batch = Strided with a mixed input: Single is accepted
+        batch = Strided with block scales: Single is accepted
+        block scales with SM90::GMMA::MMA_64x64x32_F32E4M3E4M3_SS_TN and mma_promotion_interval = 0: 8-bit floats with an interval are accepted
+        granularity = [2, 128, 128] of a tile of [128, 64, 128]: 1 or 128 rows and columns are accepted, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile
+        granularity = [1, 128, 192] of a tile of [128, 64, 128]: 1 or 128 rows and columns are accepted, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile
+        granularity = [1, 128, 128] of a tile of [128, 192, 128]: 1 or 128 rows and columns are accepted, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile
+        multicast = 3 of 64 columns: 1, 2, 4 or 8 blocks are accepted, each of whole swizzles
+        multicast = 16 of 64 columns: 1, 2, 4 or 8 blocks are accepted, each of whole swizzles
+        multicast = 2 with the schedule SplitK { parts: 2, cluster: 1 }: 1 is accepted if blocks split K
+        multicast = 2 with the schedule StreamK { alternate: true }: 1 is accepted if blocks split K
+        split-K with 300 splits: 2 to 256 are accepted
+        split-K with 4 splits in clusters of 3 blocks: 1, 2, 4 or 8 blocks are accepted that divide the splits
+        split-K with 6 splits in clusters of 4 blocks: 1, 2, 4 or 8 blocks are accepted that divide the splits
+        store = Tma { tile: [128, 64], stages: 1 } with split-K in clusters: a direct store is accepted
+        N = 128 of a tile that 8 blocks of a cluster combine: the columns of one atom are accepted, a multiple of 64 that the blocks share
+        254096 bytes of shared memory for stages, barriers and C: at most 232448 are accepted
+        m = 0 of a tensor map: multiples of 1 from 1 to 1073741824 elements are accepted
+        n = 60 of a tensor map: multiples of 8 from 1 to 1073741824 elements are accepted
+        lda = 63 of a tensor map: multiples of 8 from 1 to 1073741824 elements are accepted
+        ldc = 1099511627776 of a tensor map: multiples of 8 from 1 to 1073741824 elements are accepted
     "#]].assert_eq(&texts);
 }

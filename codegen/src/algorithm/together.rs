@@ -6,6 +6,7 @@ use girih_ptx::{Opcode, Operand, Special, Type, Word};
 use girih_tensor::{DType, Space};
 
 use crate::builder::{Builder, Cond, Width, address as address_of};
+use crate::error::BuilderError;
 use crate::expr::Expr;
 use crate::scalar::lower;
 use crate::{Error, Scalar};
@@ -82,7 +83,7 @@ pub fn lane_reduce(
 /// order of the warps. All threads of the block take part.
 ///
 /// # Errors
-/// [`Error::Config`] for a block that is not of whole warps; those of `op` and [`Builder::scalar`].
+/// [`BuilderError::WholeWarps`]; those of `op` and [`Builder::scalar`].
 ///
 /// # Examples
 /// ```
@@ -195,7 +196,7 @@ pub fn block_scan(
 /// order of their ranks. All threads of the cluster take part, and the kernel must have the cluster's shape ([`Builder::cluster`]).
 ///
 /// # Errors
-/// [`Error::Config`] for a kernel without clusters; as [`block_reduce`].
+/// [`BuilderError::NoCluster`]; as [`block_reduce`].
 ///
 /// # Examples
 /// ```
@@ -218,11 +219,7 @@ pub fn cluster_reduce(
     op: impl Fn(&Scalar, &Scalar) -> Scalar,
 ) -> Result<Scalar, Error> {
     let Some(shape) = b.cluster_shape() else {
-        return Err(Error::Config {
-            what: "cluster of a reduction",
-            value: String::from("none"),
-            accepted: String::from("a kernel that says how many blocks a cluster has, by `Builder::cluster`"),
-        });
+        return Err(BuilderError::NoCluster {}.into());
     };
     b.on_behalf(Location::caller(), |b| {
         let mine = block_reduce(b, scalar, &op)?;
@@ -262,11 +259,7 @@ fn whole_warps(b: &Builder) -> Result<i64, Error> {
     if threads % LANES == 0 {
         return Ok(threads / LANES);
     }
-    Err(Error::Config {
-        what: "threads of a block",
-        value: threads.to_string(),
-        accepted: String::from("multiples of 32, whole warps, for reductions and scans of a block"),
-    })
+    Err(BuilderError::WholeWarps { threads }.into())
 }
 
 /// Gives all threads the scalars of lane `lane` of each of the first `wanted` warps, through shared memory.

@@ -109,7 +109,7 @@ impl Form {
     /// Threads of a block.
     ///
     /// # Errors
-    /// [`Error::Config`] for more than a block has.
+    /// [`Error::Wide`] for more than 32 bits hold.
     pub fn threads(&self) -> Result<u32, Error> {
         match self {
             Form::Multistage(multistage) => multistage.threads(),
@@ -142,13 +142,4 @@ impl AttentionConfig {
             Form::Ring(ring) => ring.check(self),
         }
     }
-}
-
-/// A refusal of a configuration's field.
-pub(super) fn refuse<T>(
-    what: &'static str,
-    value: impl ToString,
-    accepted: impl Into<String>,
-) -> Result<T, Error> {
-    Err(Error::Config { what, value: value.to_string(), accepted: accepted.into() })
 }

@@ -25,8 +25,8 @@ pub use config::{DecodeConfig, DecodeFeatures};
 pub use interface::{Arguments, DecodeKernel, MAX_PAGE_STRIDE, MAX_PAGES};
 pub use share::{KEYS, MAX_PARTS, MAX_TILES};
 
-use super::config::refuse;
 use crate::builder::Builder;
+use crate::error::AttentionError;
 use crate::{Error, Kernel};
 use interface::{Interface, Pass};
 
@@ -39,7 +39,7 @@ pub const THREADS: u32 = 128;
 /// a tile is that of its heads, plus the number of tiles of heads times that of its queries; the tiles of a batch follow each other.
 ///
 /// # Errors
-/// [`Error::Config`] for a configuration that cannot be built.
+/// [`Error::Attention`] for a configuration that cannot be built.
 ///
 /// # Examples
 /// ```
@@ -69,10 +69,10 @@ pub fn generate(config: &DecodeConfig) -> Result<DecodeKernel, Error> {
 /// Generates the kernel `name` that adds up the parts, for a grid of queries, heads of Q, and batches.
 ///
 /// # Errors
-/// [`Error::Config`] for a configuration without parts, or one that cannot be built.
+/// [`Error::Attention`] for a configuration without splits, or one that cannot be built.
 pub fn generate_sum(config: &DecodeConfig, name: &'static str) -> Result<DecodeKernel, Error> {
     if !config.features.parts {
-        return refuse("parts", "false", "a configuration whose kernel leaves parts");
+        return Err(AttentionError::NoSplits {}.into());
     }
     build(config, name, Pass::Sum, sum::emit)
 }

@@ -8,12 +8,12 @@ use girih_layout::{Lay, Shape};
 use girih_ptx::Special;
 use girih_tensor::{DType, Slice, Tensor};
 
+use super::Tensor4;
 use super::interface::{Interface, Lse};
 use super::mask::{Sight, place};
 use super::scores::{Addend, Tanh, adjust};
 use super::softmax::Softmax;
 use super::tile::{Entry, for_each_tile};
-use super::{AttentionConfig, Tensor4};
 use crate::algorithm::{clear, write};
 use crate::builder::{Builder, Cond, Width};
 use crate::engine::{self, element_bytes};
@@ -207,10 +207,9 @@ fn matrix(
         Tensor4::Q | Tensor4::O => &entry.head,
         Tensor4::K | Tensor4::V => &entry.group,
     };
-    let AttentionConfig { dtype, name, .. } = *interface.config;
+    let dtype = interface.config.dtype;
     let (Some(pitches), Some(columns)) = (&interface.strides[tensor as usize], interface.columns) else {
-        let accepted = String::from("a form that takes tensors by their addresses");
-        return Err(Error::Config { what: "form", value: name.into(), accepted });
+        return Err(Error::Generator("the address of a tensor that has a tensor map"));
     };
     let rows = Expr::from_int(&pitches.rows.into());
     let origin = &(&(row * &rows) + &(head * &pitches.heads)) + &(&entry.batch * &pitches.batches);

@@ -15,13 +15,13 @@ use girih_layout::{Int, Lay, Stride, Swizzle, lay};
 use girih_ptx::Special;
 use girih_tensor::{DType, Slice, Tensor};
 
-use super::config::{AttentionConfig, refuse};
+use super::config::AttentionConfig;
 use super::interface::{Interface, Tensor4};
 use crate::algorithm::{fence_barrier_init, prefetch_tma_descriptor};
 use crate::atom::{GmmaLayout, Major, MmaAtom, MmaKind, Product, Transfer};
 use crate::builder::{Builder, Cond, MAX_SHARED};
 use crate::engine::element_bytes;
-use crate::error::narrow;
+use crate::error::{AttentionError, narrow};
 use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
 use consumer::Consumer;
 use producer::Producer;
@@ -70,7 +70,7 @@ impl Ring {
     /// Threads of a block.
     ///
     /// # Errors
-    /// [`Error::Config`] for more than a block has.
+    /// [`Error::Wide`] for more than 32 bits hold.
     pub fn threads(&self) -> Result<u32, Error> {
         narrow("threads", (self.warpgroups + 1) * WARPGROUP)
     }
@@ -86,48 +86,41 @@ impl Ring {
         let Ring { warpgroups, stages, buffers, registers } = *self;
         let ([rows, keys], columns) = (config.tile, config.head_dim);
         if !matches!(config.dtype, DType::F16 | DType::Bf16) {
-            return refuse("dtype", config.dtype, "f16 or bf16");
-        }
-        if !(2..=4).contains(&warpgroups) {
-            return refuse("warpgroups", warpgroups, "2 to 4");
-        }
-        if rows != ROWS * warpgroups {
-            return refuse(
-                "rows of a tile of queries",
-                rows,
-                format!("64 for each warpgroup: {}", ROWS * warpgroups),
+            return Err(
+                AttentionError::DType { dtype: config.dtype, accepted: &[DType::F16, DType::Bf16] }.into()
             );
         }
+        if !(2..=4).contains(&warpgroups) {
+            return Err(AttentionError::Warpgroups { warpgroups }.into());
+        }
+        if rows != ROWS * warpgroups {
+            let accepted = format!("{}, 64 for each warpgroup,", ROWS * warpgroups);
+            return Err(AttentionError::Queries { queries: rows, accepted }.into());
+        }
         if keys % 16 != 0 || !(16..=256).contains(&keys) {
-            return refuse("rows of a tile of keys", keys, "multiples of 16 from 16 to 256");
+            return Err(AttentionError::Keys { keys, accepted: "multiples of 16" }.into());
         }
         if columns % 32 != 0 || !(32..=256).contains(&columns) {
-            return refuse("head dim", columns, "multiples of 32 from 32 to 256");
+            let accepted = String::from("multiples of 32 up to 256");
+            return Err(AttentionError::HeadDim { head_dim: columns, accepted }.into());
         }
         if !(1..=2).contains(&buffers) {
-            return refuse("buffers of Q", buffers, "1 or 2");
+            return Err(AttentionError::Buffers { buffers }.into());
         }
         if stages < 1 {
-            return refuse("stages", stages, "1 or more");
+            return Err(AttentionError::NoStages { stages }.into());
         }
         let bytes = self.tile_bytes(config)?;
         let barriers = 2 * (Pipeline::barrier_bytes(stages) + Pipeline::barrier_bytes(buffers));
         if bytes + barriers > MAX_SHARED {
-            let accepted = format!("at most {MAX_SHARED} bytes for tiles and barriers");
-            return refuse("shared memory", format!("{} bytes", bytes + barriers), accepted);
+            let bytes = bytes + barriers;
+            return Err(AttentionError::SharedMemory { bytes, most: MAX_SHARED }.into());
         }
         let begin = REGISTERS / i64::from(self.threads()?) / 8 * 8;
         let all = i64::from(registers[0]) + i64::from(registers[1]) * warpgroups;
         if all > begin * (warpgroups + 1) {
-            let accepted = format!(
-                "at most {} of all warpgroups together, what the block begins with",
-                begin * (warpgroups + 1)
-            );
-            return refuse(
-                "registers",
-                format!("{} and {} times {warpgroups}", registers[0], registers[1]),
-                accepted,
-            );
+            let ([producer, consumer], most) = (registers, begin * (warpgroups + 1));
+            return Err(AttentionError::Registers { producer, consumer, warpgroups, most }.into());
         }
         Ok(())
     }

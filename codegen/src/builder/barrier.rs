@@ -4,6 +4,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 
 use super::{Builder, Cond, Width};
 use crate::Error;
+use crate::error::BuilderError;
 use crate::expr::Expr;
 
 /// The threads of a warpgroup.
@@ -29,7 +30,7 @@ impl Builder {
     /// `bar.sync id, threads`: that many threads of whole warps meet (CUTLASS's `NamedBarrier::sync`).
     ///
     /// # Errors
-    /// [`Error::Config`] for an id that is not known to be in 1 to 15 (barrier 0 is that of [`Builder::barrier`]), and for a number of
+    /// [`Error::Builder`] for an id that is not known to be in 1 to 15 (barrier 0 is that of [`Builder::barrier`]), and for a number of
     /// threads that makes no whole warps; as [`Builder::value`].
     #[track_caller]
     pub fn named_barrier_sync(&mut self, id: &Expr, threads: u32) -> Result<(), Error> {
@@ -54,19 +55,12 @@ impl Builder {
 
     /// The operands that say which threads meet where.
     fn meeting(&mut self, id: &Expr, threads: u32) -> Result<Vec<Operand>, Error> {
-        let refused = |what, value: String, accepted| {
-            Err(Error::Config { what, value, accepted: String::from(accepted) })
-        };
-        let (lower, upper) = id.range();
-        if lower < 1 || upper > BARRIERS {
-            return refused(
-                "barrier",
-                id.to_string(),
-                "a number that is known to be in 1 to 15; barrier 0 is the whole block's",
-            );
+        let range = id.range();
+        if range.0 < 1 || range.1 > BARRIERS {
+            return Err(BuilderError::Barrier { id: id.to_string(), range, most: BARRIERS }.into());
         }
         if threads == 0 || threads > 1024 || !threads.is_multiple_of(32) {
-            return refused("threads of a barrier", threads.to_string(), "multiples of 32 up to 1024");
+            return Err(BuilderError::BarrierThreads { threads }.into());
         }
         let id = self.operand(id, Width::W32)?;
         Ok(vec![id, Operand::Int(i64::from(threads))])
@@ -143,7 +137,7 @@ impl Builder {
     /// `warpgroup_reg_alloc`).
     ///
     /// # Errors
-    /// [`Error::Config`] unless `registers` is a multiple of 8 in 24 to 256.
+    /// [`BuilderError::Registers`] unless `registers` is a multiple of 8 in 24 to 256.
     #[track_caller]
     pub fn warpgroup_reg_alloc(&mut self, registers: u32) -> Result<(), Error> {
         self.setmaxnreg(Word::Inc, registers)
@@ -161,11 +155,7 @@ impl Builder {
     #[track_caller]
     fn setmaxnreg(&mut self, word: Word, registers: u32) -> Result<(), Error> {
         if !REGISTERS.contains(&registers) || !registers.is_multiple_of(8) {
-            return Err(Error::Config {
-                what: "registers of a thread",
-                value: registers.to_string(),
-                accepted: String::from("multiples of 8 from 24 to 256"),
-            });
+            return Err(BuilderError::Registers { registers }.into());
         }
         let modifiers = [word.into(), Word::Sync.into(), Word::Aligned.into(), Type::U32.into()];
         self.inst(Opcode::Setmaxnreg, &modifiers, vec![Operand::Int(i64::from(registers))]);

@@ -8,6 +8,7 @@ use girih_ptx::{Guard, Modifier, Name, Opcode, Operand, Statement, Type, Word};
 
 use super::{Builder, Cond, Reg, vector};
 use crate::Error;
+use crate::error::BuilderError;
 use crate::scalar::moved;
 
 /// A block or a loop that is open; made by [`Builder::open_block`] and [`Builder::open_repeat`].
@@ -55,7 +56,7 @@ impl Builder {
     /// Goes behind the end of an open block where `cond` holds. `together` says that all threads of a warp agree on `cond`.
     ///
     /// # Errors
-    /// [`Error::Config`] for a block that is not open; as [`Builder::cond`].
+    /// [`BuilderError::EndedBlock`] for a block that is not open; as [`Builder::cond`].
     #[track_caller]
     pub fn leave(&mut self, block: &Block, cond: &Cond, together: bool) -> Result<(), Error> {
         self.check_block(block)?;
@@ -71,18 +72,18 @@ impl Builder {
         self.check_block(block)?;
         match block.head.clone() {
             Some(head) => self.jump(&head, cond, together),
-            None => Err(refused("a block", "a loop, from `open_repeat`")),
+            None => Err(BuilderError::NoLoop { label: block.end.to_string() }.into()),
         }
     }
 
     /// Ends the innermost block or loop.
     ///
     /// # Errors
-    /// [`Error::Config`] if a block inside of it is open.
+    /// [`BuilderError::OpenBlocks`] if a block inside of it is open.
     #[track_caller]
     pub fn close_block(&mut self, block: Block) -> Result<(), Error> {
         if self.depth() != block.depth {
-            return Err(refused("the end of a block around open ones", "the innermost block"));
+            return Err(BuilderError::OpenBlocks { depth: block.depth, open: self.depth() }.into());
         }
         self.close();
         self.push(Statement::Label(block.end));
@@ -91,7 +92,7 @@ impl Builder {
 
     fn check_block(&self, block: &Block) -> Result<(), Error> {
         if self.depth() < block.depth {
-            return Err(refused("a branch out of a block that has ended", "an open block"));
+            return Err(BuilderError::EndedBlock { label: block.end.to_string() }.into());
         }
         Ok(())
     }
@@ -197,8 +198,4 @@ impl Builder {
 /// The type as which a register is moved that other registers fill.
 fn bits(ty: Type) -> Type {
     if ty.bytes() == Some(8) { Type::B64 } else { Type::B32 }
-}
-
-fn refused(value: &str, accepted: &str) -> Error {
-    Error::Config { what: "branch", value: value.into(), accepted: accepted.into() }
 }

@@ -7,6 +7,7 @@ use girih_ptx::{Guard, Name, Opcode, Operand, Statement, Type, Word};
 use super::body::Body;
 use super::{Builder, CLOSED, Cond, Reg, Scope, Width, instruction};
 use crate::Error;
+use crate::error::BuilderError;
 use crate::expr::Expr;
 
 impl Builder {
@@ -70,7 +71,7 @@ impl Builder {
     /// `first` may not be negative, `step` must be 1 or more, and `end + step` must stay below 2^31.
     ///
     /// # Errors
-    /// [`Error::Config`] if that is not known of `first`, `end` or `step`; those of `body` and [`Builder::value`].
+    /// [`BuilderError::LoopFirst`], [`BuilderError::LoopStep`] and [`BuilderError::LoopEnd`] if that is not known of `first`, `end` or `step`; those of `body` and [`Builder::value`].
     #[track_caller]
     pub fn for_steps(
         &mut self,
@@ -111,23 +112,16 @@ impl Builder {
     }
 
     fn check_steps(&self, first: &Expr, end: &Expr, step: &Expr) -> Result<(), Error> {
-        let refused = |what, value: &Expr, accepted| {
-            let (lower, upper) = value.range();
-            let value = format!("{value} in {lower}..={upper}");
-            Err(Error::Config { what, value, accepted: String::from(accepted) })
-        };
-        if first.range().0 < 0 {
-            return refused("first of a loop", first, "a value that is known not to be negative");
+        let ((lower, _), (least, greatest)) = (first.range(), step.range());
+        if lower < 0 {
+            return Err(BuilderError::LoopFirst { first: first.to_string(), least: lower }.into());
         }
-        if step.range().0 < 1 {
-            return refused("step of a loop", step, "a value that is known to be 1 or more");
+        if least < 1 {
+            return Err(BuilderError::LoopStep { step: step.to_string(), least }.into());
         }
-        if end.range().1.saturating_add(step.range().1) > i64::from(i32::MAX) + 1 {
-            return refused(
-                "end of a loop",
-                end,
-                "a value whose sum with the step is known to stay below 2^31",
-            );
+        let most = [end.range().1, greatest];
+        if most[0].saturating_add(most[1]) > i64::from(i32::MAX) + 1 {
+            return Err(BuilderError::LoopEnd { end: end.to_string(), most }.into());
         }
         Ok(())
     }

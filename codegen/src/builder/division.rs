@@ -6,6 +6,7 @@ use girih_tensor::DType;
 
 use super::Builder;
 use crate::Error;
+use crate::error::BuilderError;
 use crate::expr::Expr;
 use crate::scalar::Scalar;
 
@@ -14,7 +15,7 @@ impl Builder {
     /// constant this divides as [`Expr::div`] and [`Expr::rem`] do.
     ///
     /// # Errors
-    /// [`Error::Config`] for a dividend that may be negative or a divisor that may be below 1; as [`Builder::value`].
+    /// [`BuilderError::Dividend`] and [`BuilderError::Divisor`]; as [`Builder::value`].
     ///
     /// # Examples
     /// ```
@@ -33,13 +34,11 @@ impl Builder {
     #[track_caller]
     pub fn div_rem(&mut self, dividend: &Expr, divisor: &Expr) -> Result<(Expr, Expr), Error> {
         let ((least, most), (smallest, largest)) = (dividend.range(), divisor.range());
-        for (what, expr, lower, least) in
-            [("dividend", dividend, least, 0), ("divisor", divisor, smallest, 1)]
-        {
-            if lower < least {
-                let accepted = format!("a number that is known to be {least} or more");
-                return Err(Error::Config { what, value: format!("{expr}, from {lower} on"), accepted });
-            }
+        if least < 0 {
+            return Err(BuilderError::Dividend { dividend: dividend.to_string(), least }.into());
+        }
+        if smallest < 1 {
+            return Err(BuilderError::Divisor { divisor: divisor.to_string(), least: smallest }.into());
         }
         if let Some(constant) = divisor.as_constant() {
             return Ok((dividend.div(constant)?, dividend.rem(constant)?));

@@ -19,7 +19,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::Written`] for inline PTX or instructions of the caller's that do not verify, with the line that wrote them;
-    /// [`Error::Config`] for a name or a number of threads that PTX does not take, [`Error::Overwritten`] for registers that change in
+    /// [`Error::Builder`] for a name or a number of threads that PTX does not have, [`Error::Overwritten`] for registers that change in
     /// a loop; [`Error::Ptx`] for a fault of the generator.
     #[track_caller]
     pub fn finish(mut self) -> Result<Kernel, Error> {
@@ -72,8 +72,7 @@ impl Builder {
             return Err(blamed(error, &module, &notes));
         }
         module.notes = known.by_lines(&module, &name).with_launches(vec![launch]);
-        let missing = || Error::Config { what: "kernel", value: name.to_string(), accepted: "one".into() };
-        let info = module.kernels_as_noted().pop().ok_or_else(missing)?;
+        let info = module.kernels_as_noted().pop().ok_or(Error::Generator("a module without its kernel"))?;
         Ok(Kernel::new(module, info))
     }
 }

@@ -4,6 +4,7 @@ use girih_ptx::{Address, Guard, Inst, Item, Module, Name, Operand, Statement};
 
 use super::{Builder, Reg};
 use crate::Error;
+use crate::error::BuilderError;
 
 /// Appends PTX that the caller wrote to a builder, for instructions that [`Builder`] has no method for. The text captures registers
 /// by name as [`format!`] captures values.
@@ -39,7 +40,7 @@ impl Builder {
     /// Puts functions and variables of PTX that the caller wrote in front of the kernel, once each, so that inline PTX can use them.
     ///
     /// # Errors
-    /// [`Error::Config`] for a module with other items than functions and variables, and for another item of a name that is taken.
+    /// [`Error::Builder`] for a module with other items than functions and variables, and for another item of a name that is taken.
     ///
     /// # Examples
     /// ```
@@ -63,20 +64,12 @@ impl Builder {
     pub fn include(&mut self, module: &Module) -> Result<(), Error> {
         let mut new = Vec::new();
         for item in &module.items {
-            let refused = |value: String, accepted: &str| Error::Config {
-                what: "PTX to include",
-                value,
-                accepted: accepted.into(),
-            };
             let Some(name) = name(item) else {
-                let accepted = "functions and variables; `Module::link` brings kernels together";
-                return Err(refused(String::from("a module with kernels or source files"), accepted));
+                return Err(BuilderError::IncludedKernel { found: "kernels or source files" }.into());
             };
             match self.items.iter().find(|own| self::name(own) == Some(name)) {
                 Some(own) if own == item => {}
-                Some(_) => {
-                    return Err(refused(format!("another `{name}`"), "one function or variable of a name"));
-                }
+                Some(_) => return Err(BuilderError::IncludedTwice { name: name.to_string() }.into()),
                 None => new.push(item.clone()),
             }
         }

@@ -9,6 +9,7 @@ use girih_tensor::{DType, Space};
 use super::shared::SHARED_NAME;
 use super::{Builder, Cond, Reg};
 use crate::Error;
+use crate::error::BuilderError;
 use crate::expr::Expr;
 use crate::scalar::{COMPUTED, Scalar, lower};
 
@@ -18,17 +19,14 @@ const MAX_ADDRESS: i64 = 1 << 60;
 impl Builder {
     pub(super) fn check_name(&mut self, what: &'static str, name: &str) {
         if !is_identifier(name) {
-            let accepted = String::from("letters, digits, _ and $, no digit first");
-            self.fail(Error::Config { what, value: format!("{name:?}"), accepted });
+            self.fail(BuilderError::Name { what, name: name.into() });
         }
     }
 
     fn declare(&mut self, name: &str, ty: Type, extent: Extent, align: Option<u32>) {
         self.check_name("name of a parameter", name);
         if name == SHARED_NAME || self.params.iter().any(|param| &*param.name == name) {
-            let accepted =
-                format!("a name that no other parameter has, nor {SHARED_NAME}, the name of shared memory");
-            self.fail(Error::Config { what: "name of a parameter", value: name.into(), accepted });
+            self.fail(BuilderError::ParameterTwice { name: name.into(), shared: SHARED_NAME });
         }
         self.params.push(Variable {
             linkage: Linkage::Internal,
@@ -125,7 +123,7 @@ impl Builder {
     /// to be below 2^32; `facts` adds what else is known.
     ///
     /// # Errors
-    /// [`Error::Config`] if the kernel has 256 symbols already.
+    /// [`BuilderError::Symbols`] if the kernel has 256 symbols already.
     ///
     /// # Examples
     /// ```
@@ -179,14 +177,11 @@ impl Builder {
     pub fn unbound_symbol(&mut self, facts: impl FnOnce(Symbol) -> Symbol) -> Result<Symbol, Error> {
         let free = (0..=u8::MAX).find(|id| !self.symbols.contains_key(id));
         let Some(id) = free else {
-            let accepted = String::from("256 symbols");
-            return Err(Error::Config { what: "symbols of a kernel", value: "257".into(), accepted });
+            return Err(BuilderError::Symbols { most: self.symbols.len() }.into());
         };
         let symbol = facts(Symbol::new(id));
         if symbol.id() != id {
-            let value = format!("s{}", symbol.id());
-            let accepted = format!("s{id}, the symbol that was handed out, with more facts");
-            return Err(Error::Config { what: "facts of a symbol", value, accepted });
+            return Err(BuilderError::SymbolFacts { symbol: symbol.id(), given: id }.into());
         }
         self.symbols.insert(id, (symbol, None));
         Ok(symbol)
@@ -205,7 +200,7 @@ impl Builder {
     /// Declares a parameter that the kernel computes with: a number of 32 or 64 bits of which nothing is known.
     ///
     /// # Errors
-    /// [`Error::Config`] for a dtype of fewer than 32 bits, since launches have no arguments of such dtypes.
+    /// [`BuilderError::ParameterDType`] for a dtype of fewer than 32 bits, since launches have no arguments of such dtypes.
     ///
     /// # Examples
     /// ```
@@ -221,8 +216,7 @@ impl Builder {
     #[track_caller]
     pub fn scalar_parameter(&mut self, name: &str, dtype: DType) -> Result<Scalar, Error> {
         if !COMPUTED.contains(&dtype) || dtype.bits() < 32 {
-            let accepted = String::from("f64, f32, s64, u64, s32 or u32");
-            return Err(Error::Config { what: "dtype of a parameter", value: dtype.to_string(), accepted });
+            return Err(BuilderError::ParameterDType { dtype }.into());
         }
         let ty = lower::register(dtype);
         self.declare(name, ty, Extent::Scalar, None);

@@ -6,6 +6,7 @@ use girih_ptx::{Extent, Item, Linkage, Module, Name, Operand, Span, Type, VarSpa
 use girih_tensor::DType;
 
 use super::{Builder, Reg};
+use crate::error::BuilderError;
 use crate::scalar::Scalar;
 use crate::{Error, Expr};
 
@@ -19,7 +20,7 @@ impl Builder {
     /// it costs registers and time, and the host shows the text at the next synchronisation.
     ///
     /// # Errors
-    /// [`Error::Config`] for a format that does not have one conversion for each value, or has a conversion that does not take its value's
+    /// [`BuilderError::Format`] for a format that does not have one conversion for each value, [`BuilderError::Conversion`] for one that does not take its value's
     /// dtype; as [`Builder::scalar`].
     ///
     /// # Examples
@@ -156,11 +157,10 @@ fn conversions(format: &str) -> Vec<(char, bool)> {
 }
 
 fn check(format: &str, values: &[&Scalar]) -> Result<(), Error> {
-    let refused = |value: String, accepted: String| Err(Error::Config { what: "printf", value, accepted });
     let found = conversions(format);
     if found.len() != values.len() || format.contains('\0') || format.contains('*') {
-        let value = format!("{format:?} for {} values", values.len());
-        return refused(value, String::from("one conversion for each value, no `*`, no zeros"));
+        let (format, conversions) = (format.to_owned(), found.len());
+        return Err(BuilderError::Format { format, conversions, values: values.len() }.into());
     }
     for ((letter, wide), scalar) in found.into_iter().zip(values) {
         let (dtype, ok) = match scalar.dtype() {
@@ -171,8 +171,8 @@ fn check(format: &str, values: &[&Scalar]) -> Result<(), Error> {
             dtype => (dtype, "diuxXoc".contains(letter) && !wide),
         };
         if !ok {
-            let accepted = "%f, %e, %g for floats, %d, %u, %x for 32 bits, %lld, %llu, %llx for 64";
-            return refused(format!("{format:?} for a {dtype}"), accepted.into());
+            let conversion = format!("{}{letter}", if wide { "ll" } else { "" });
+            return Err(BuilderError::Conversion { format: format.to_owned(), conversion, dtype }.into());
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use girih_ptx::{Name, Opcode, Operand, Type};
 
 use super::Builder;
 use crate::Error;
+use crate::error::BuilderError;
 use crate::expr::Expr;
 
 /// The largest alignment in bytes of an allocation, and the alignment of the beginning of shared memory: the period of the widest
@@ -48,7 +49,7 @@ impl Builder {
     /// their address in bytes.
     ///
     /// # Errors
-    /// [`Error::Config`] for another alignment, a negative size, or more than the 227 KiB that a block can have.
+    /// [`Error::Builder`] for another alignment, a negative size, or more than the 227 KiB that a block can have.
     ///
     /// # Examples
     /// ```
@@ -69,19 +70,13 @@ impl Builder {
     /// As [`Builder::alloc_shared`], for the bytes that a layout asks for, which may be more than any memory has.
     #[track_caller]
     pub(crate) fn alloc_bytes(&mut self, bytes: i128, align: i64) -> Result<Expr, Error> {
-        let refused = |what, value: String, accepted| Err(Error::Config { what, value, accepted });
         if align < 1 || align.count_ones() != 1 || align > SHARED_ALIGN {
-            let accepted = format!("powers of two up to {SHARED_ALIGN} bytes");
-            return refused("alignment in shared memory", align.to_string(), accepted);
+            return Err(BuilderError::SharedAlignment { align, most: SHARED_ALIGN }.into());
         }
         let start = (self.shared.end + align - 1) / align * align;
         let left = (MAX_SHARED - start).max(0);
-        let refuse = || {
-            let accepted = format!("0 to {left} bytes behind the {start} in use");
-            refused("shared memory", bytes.to_string(), accepted)
-        };
         let Some(bytes) = i64::try_from(bytes).ok().filter(|bytes| (0..=left).contains(bytes)) else {
-            return refuse();
+            return Err(BuilderError::SharedMemory { bytes: bytes.to_string(), used: start, left }.into());
         };
         self.shared.end = start + bytes;
         self.shared.most = self.shared.most.max(self.shared.end);

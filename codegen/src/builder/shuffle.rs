@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use super::{Builder, Reg};
 use crate::Error;
+use crate::error::BuilderError;
 use crate::scalar::{Scalar, lower};
 
 /// The mask of all lanes.
@@ -15,7 +16,7 @@ impl Builder {
     /// lanes of the warp take part.
     ///
     /// # Errors
-    /// [`Error::Config`] for `lanes` above 31; as [`Builder::scalar`].
+    /// [`BuilderError::ShuffleLanes`] for `lanes` above 31; as [`Builder::scalar`].
     #[track_caller]
     pub fn shfl_xor(&mut self, scalar: &Scalar, lanes: u32) -> Result<Scalar, Error> {
         let lanes = constant(lanes)?;
@@ -108,6 +109,5 @@ fn constant(lanes: u32) -> Result<Operand, Error> {
     if lanes < 32 {
         return Ok(Operand::Int(lanes.into()));
     }
-    let accepted = String::from("0 to 31");
-    Err(Error::Config { what: "lanes of a shuffle", value: lanes.to_string(), accepted })
+    Err(BuilderError::ShuffleLanes { lanes }.into())
 }

@@ -3,7 +3,7 @@
 use girih_ptx::{Directive, Opcode, Operand, Special, Type};
 
 use super::Builder;
-use crate::Error;
+use crate::error::BuilderError;
 use crate::expr::Expr;
 
 /// The most blocks of a grid along x, and along y and z (CUDA C++ Programming Guide, "Technical Specifications
@@ -30,10 +30,14 @@ impl Builder {
     /// ```
     pub fn cluster(&mut self, blocks: [u32; 3]) {
         let all = blocks.iter().fold(1u32, |all, &extent| all.saturating_mul(extent));
-        if !(1..=MAX_CLUSTER).contains(&all) || self.target.sm < 90 || self.cluster.is_some() {
-            let value = format!("{blocks:?} on sm_{}", self.target.sm);
-            let accepted = format!("1 to {MAX_CLUSTER} blocks, said once, on sm_90 and newer");
-            return self.fail(Error::Config { what: "cluster", value, accepted });
+        if !(1..=MAX_CLUSTER).contains(&all) {
+            return self.fail(BuilderError::Cluster { blocks, most: MAX_CLUSTER });
+        }
+        if self.sm() < 90 {
+            return self.fail(BuilderError::Target { what: "a cluster", sm: self.sm(), least: 90 });
+        }
+        if let Some(first) = self.cluster {
+            return self.fail(BuilderError::ClusterTwice { blocks, first });
         }
         self.cluster = Some(blocks);
         self.directives.push(Directive::ReqNctaPerCluster(blocks));

@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use super::{Builder, Cond};
 use crate::Error;
+use crate::error::BuilderError;
 use crate::scalar::Scalar;
 
 /// The mask of all lanes.
@@ -59,20 +60,13 @@ impl Builder {
     /// All lanes of the warp take part.
     ///
     /// # Errors
-    /// [`Error::Config`] for a dtype of 16 bits; as [`Builder::scalar`].
+    /// [`BuilderError::MatchDType`] for a dtype of 16 bits; as [`Builder::scalar`].
     #[track_caller]
     pub fn match_any(&mut self, scalar: &Scalar) -> Result<Scalar, Error> {
         let ty = match scalar.dtype().bits() {
             64 => Type::B64,
             32 => Type::B32,
-            _ => {
-                let (what, value) = ("dtype of match_any", scalar.dtype().to_string());
-                return Err(Error::Config {
-                    what,
-                    value,
-                    accepted: String::from("dtypes of 32 and 64 bits"),
-                });
-            }
+            _ => return Err(BuilderError::MatchDType { dtype: scalar.dtype() }.into()),
         };
         let (value, lanes) = (self.scalar(scalar)?, self.reg(Type::U32));
         let operands = vec![Operand::from(&lanes), Operand::from(&value), EVERY_LANE];
@@ -83,16 +77,11 @@ impl Builder {
     /// A condition that holds in one lane of the warp (CuTe's `elect_one_sync`; sm_90). All lanes of the warp take part.
     ///
     /// # Errors
-    /// [`Error::Config`] below sm_90.
+    /// [`BuilderError::Target`] below sm_90.
     #[track_caller]
     pub fn elect_one(&mut self) -> Result<Cond, Error> {
         if self.sm() < 90 {
-            let value = format!("sm_{}", self.sm());
-            return Err(Error::Config {
-                what: "target of elect_one",
-                value,
-                accepted: "sm_90 and newer".into(),
-            });
+            return Err(BuilderError::Target { what: "elect_one", sm: self.sm(), least: 90 }.into());
         }
         let elected = self.reg(Type::Pred);
         let operands = vec![Operand::Pair(Name::from("_"), elected.name.clone()), EVERY_LANE];

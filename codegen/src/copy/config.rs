@@ -5,6 +5,7 @@ use girih_tensor::DType;
 
 use crate::Error;
 use crate::builder::Caching;
+use crate::error::CopyError;
 use crate::params::MAX_EXTENT;
 use crate::plan::{most_threads, most_threads_staged, vectors_in_order};
 use crate::sizes::ONE;
@@ -141,7 +142,7 @@ impl CopyConfig {
     /// The most threads, a power of two, that divide the tile's vectors on both sides.
     ///
     /// # Errors
-    /// [`Error::Config`] for a configuration that cannot be built.
+    /// [`Error::Copy`] for a configuration that cannot be built.
     pub fn most_threads(&self) -> Result<i64, Error> {
         self.check()?;
         match self.through {
@@ -179,13 +180,9 @@ impl CopyConfig {
     /// The number of tiles of a copy with these extents, one for each mode: the blocks of the grid, unless blocks go on with other tiles.
     ///
     /// # Errors
-    /// [`Error::Config`] for more tiles than a kernel goes through.
+    /// [`CopyError::Tiles`] for more tiles than a kernel copies.
     pub fn tiles(&self, extents: &[i64]) -> Result<i64, Error> {
         super::walk::tiles(self, extents)
-    }
-
-    fn refused<T>(&self, what: &'static str, value: String, accepted: &str) -> Result<T, Error> {
-        Err(Error::Config { what, value, accepted: accepted.into() })
     }
 
     /// Whether a tile may reach beyond an extent.
@@ -221,7 +218,7 @@ impl CopyConfig {
     pub(super) fn check(&self) -> Result<(), Error> {
         let bits = i64::from(self.dtype.bits());
         if !matches!(bits, 8 | 16 | 32 | 64) {
-            return self.refused("dtype", self.dtype.to_string(), "elements of 1, 2, 4 or 8 bytes");
+            return Err(CopyError::DType { dtype: self.dtype }.into());
         }
         for (number, mode) in self.modes.iter().enumerate() {
             let known = match mode.extent {
@@ -231,8 +228,7 @@ impl CopyConfig {
                 }
             };
             if !(1..=MAX_EXTENT).contains(&mode.tile) || !known {
-                let accepted = "tiles of 1 element and more, which cover a known extent without padding, and divisors of 1 and more";
-                return self.refused("modes", format!("{mode:?}, number {number}"), accepted);
+                return Err(CopyError::Mode { number, mode: format!("{mode:?}") }.into());
             }
         }
         [("dst", &self.dst), ("src", &self.src)]
@@ -247,8 +243,7 @@ impl CopyConfig {
                 && self.dst.order.iter().position(|&mode| mode == gather.mode) >= Some(self.dst.run)
                 && self.dst.run <= 1)
         {
-            let accepted = "s32, u32 or s64 along a mode behind a run of one mode, through registers and without padding";
-            return self.refused("gather", format!("{gather:?}"), accepted);
+            return Err(CopyError::Gather { gather: format!("{gather:?}") }.into());
         }
         if let Through::Bulk { stages } = self.through {
             let tile =
@@ -263,16 +258,15 @@ impl CopyConfig {
                 && self.walk.persistent)
                 || !(2..=64).contains(&stages)
             {
-                let accepted = "2 to 64 stages of tiles of one mode with vectors of 16 bytes, blocks that go on with other tiles";
-                return self.refused("through", format!("{:?}", self.through), accepted);
+                return Err(CopyError::Bulk { stages, tile: self.tile_text() }.into());
             }
         }
         if self.through == Through::Registers && !alike {
-            let value = format!("{:?} and {:?}", self.dst, self.src);
-            return self.refused("sides", value, "sides that lie alike, for a copy through registers");
+            let [dst, src] = [&self.dst, &self.src].map(|side| format!("{side:?}"));
+            return Err(CopyError::Sides { dst, src }.into());
         }
         if self.walk.band < 1 || self.walk.band & (self.walk.band - 1) != 0 || self.walk.band > 1 << 10 {
-            return self.refused("walk", format!("{:?}", self.walk), "bands of a power of two up to 1024");
+            return Err(CopyError::Band { band: self.walk.band, most: 1 << 10 }.into());
         }
         Ok(())
     }
@@ -283,14 +277,13 @@ impl CopyConfig {
         let bulk = matches!(self.through, Through::Bulk { .. });
         let words = if bulk { 0 } else { self.elements().saturating_mul(bits) / 32 / self.threads.max(1) };
         if !(1..=1024).contains(&self.threads) || words > MAX_WORDS {
-            let value = format!("{} for {} threads", self.tile_text(), self.threads);
-            let accepted = format!("1 to 1024 threads with at most {MAX_WORDS} words of 4 bytes each");
-            return self.refused("tile", value, &accepted);
+            let (tile, threads) = (self.tile_text(), self.threads);
+            return Err(CopyError::Threads { tile, threads, most: MAX_WORDS }.into());
         }
         Ok(())
     }
 
-    fn check_side(&self, what: &'static str, side: &Side) -> Result<(), Error> {
+    fn check_side(&self, which: &'static str, side: &Side) -> Result<(), Error> {
         let mut modes = side.order.clone();
         modes.sort_unstable();
         let every = modes.iter().copied().eq(0..self.modes.len());
@@ -306,7 +299,6 @@ impl CopyConfig {
         if whole && access && !self.modes.is_empty() {
             return Ok(());
         }
-        let accepted = "every mode once, a run whose modes but the last are whole tiles, and vectors of up to 16 bytes along it, which does not go backwards";
-        self.refused(what, format!("{side:?}"), accepted)
+        Err(CopyError::Side { which, side: format!("{side:?}") }.into())
     }
 }

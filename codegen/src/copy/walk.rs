@@ -6,6 +6,7 @@ use super::At;
 use super::config::{CopyConfig, Extent, MAX_TILES, MAX_WALKED};
 use super::interface::Interface;
 use crate::builder::{Builder, Cond};
+use crate::error::CopyError;
 use crate::{Error, Expr};
 
 /// The blocks of a grid whose blocks go on with other tiles.
@@ -125,7 +126,7 @@ impl<'a> Walked<'a> {
 /// The number of tiles of a copy with these extents, one for each mode.
 ///
 /// # Errors
-/// [`Error::Config`] for more tiles than a grid has blocks.
+/// [`CopyError::Tiles`] for more tiles than a grid has blocks.
 pub(super) fn tiles(config: &CopyConfig, extents: &[i64]) -> Result<i64, Error> {
     let several = |&&mode: &&usize| matches!(config.modes[mode].extent, Extent::Multiple(_));
     let [first, beside] = [&config.dst, &config.src].map(|side| side.order.iter().find(several));
@@ -138,8 +139,7 @@ pub(super) fn tiles(config: &CopyConfig, extents: &[i64]) -> Result<i64, Error> 
     let all = extents.iter().enumerate().map(count).fold(1u64, u64::saturating_mul);
     let most = if config.walk.persistent { MAX_WALKED } else { MAX_TILES };
     if all > most as u64 {
-        let value = format!("{all} of {}", config.tile_text());
-        return Err(Error::Config { what: "tiles", value, accepted: format!("at most {most}") });
+        return Err(CopyError::Tiles { tiles: all, tile: config.tile_text(), most }.into());
     }
     Ok(all as i64)
 }

@@ -7,6 +7,7 @@ use girih_tensor::{DType, Engine, Error, Index as _, Part, Space, Tensor};
 
 use super::{Memory, advanced, byte_offset};
 use crate::builder::{Builder, Cond, Width};
+use crate::error::BuilderError;
 use crate::expr::Expr;
 
 /// The bytes of the widest access of one thread.
@@ -146,7 +147,7 @@ impl Gmem {
     /// of, up to 16, so that the known divisor of `pitch` decides how wide the accesses of rows can be.
     ///
     /// # Errors
-    /// [`crate::Error::Config`] for rows that are not known to begin at whole bytes; those of [`Gmem::bounded`].
+    /// [`BuilderError::Pitch`] for rows that are not known to begin at whole bytes; those of [`Gmem::bounded`].
     ///
     /// # Examples
     /// ```
@@ -173,14 +174,8 @@ impl Gmem {
         let (shape, pitch): ([Int; 2], Int) = (shape.map(Into::into), pitch.into());
         let bits = row_bits(dtype, &pitch);
         if bits % 8 != 0 {
-            return Err(crate::Error::Config {
-                what: "pitch of a matrix",
-                value: format!("{pitch} of {dtype}"),
-                accepted: format!(
-                    "multiples of {} elements, so that rows begin at whole bytes",
-                    8 / dtype.bits()
-                ),
-            });
+            let multiple = 8 / dtype.bits();
+            return Err(BuilderError::Pitch { dtype, pitch: pitch.to_string(), multiple }.into());
         }
         let pointer = builder.pointer(name, alignment(dtype, bits));
         Gmem::bounded(pointer, dtype, &Lay::strided(shape, [pitch, Int::fixed(1)])?)

@@ -8,6 +8,7 @@ use girih_tensor::{DType, Engine, Error, Part, Space, Tensor};
 
 use super::{Memory, advanced, byte_offset};
 use crate::builder::{Builder, SHARED_ALIGN, Width};
+use crate::error::BuilderError;
 use crate::expr::Expr;
 
 /// The alignment in bytes of a tile that TMA copies read or write.
@@ -107,7 +108,7 @@ impl Smem {
     ///
     /// # Errors
     /// [`crate::Error::NotStatic`] for a layout with symbols, [`crate::Error::Layout`] for a layout with negative offsets,
-    /// [`crate::Error::Mismatch`] for a swizzle and F2 columns, [`crate::Error::Config`] for a tensor larger than the memory that is left.
+    /// [`crate::Error::Mismatch`] for a swizzle and F2 columns, [`BuilderError::SharedMemory`] for a tensor larger than the memory that is left.
     ///
     /// # Examples
     /// ```
@@ -162,7 +163,7 @@ impl Smem {
     /// this one is known to be, which is so for every address that the block's own allocator gives.
     ///
     /// # Errors
-    /// [`crate::Error::Config`] below sm_90; as [`Builder::value`].
+    /// [`BuilderError::Target`] below sm_90; as [`Builder::value`].
     ///
     /// # Examples
     /// ```
@@ -187,8 +188,8 @@ impl Smem {
     #[track_caller]
     pub fn of_block(&self, b: &mut Builder, rank: &Expr) -> Result<Smem, crate::Error> {
         if b.sm() < 90 {
-            let (what, accepted) = ("distributed shared memory", String::from("sm_90 and newer"));
-            return Err(crate::Error::Config { what, value: format!("sm_{}", b.sm()), accepted });
+            let what = "distributed shared memory";
+            return Err(BuilderError::Target { what, sm: b.sm(), least: 90 }.into());
         }
         let own = b.value(&self.base, Width::W32)?;
         let rank = b.operand(rank, Width::W32)?;

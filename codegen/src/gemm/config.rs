@@ -6,6 +6,7 @@ use girih_tensor::DType;
 use super::{Batch, BlockScales, Epilogue, Mainloop, MixedInput, Schedule, WarpSpecialized, epilogue};
 use crate::atom::{Major, MmaAtom, MmaKind};
 use crate::engine::element_bytes;
+use crate::error::GemmError;
 use crate::tiled::mma::{Operand, TiledMma};
 use crate::{Error, Pipeline};
 
@@ -92,7 +93,7 @@ impl GemmConfig {
     /// Threads of a block.
     ///
     /// # Errors
-    /// [`Error::NotStatic`], [`Error::Config`] for more than a block has.
+    /// [`Error::NotStatic`], [`Error::Wide`] for more than 32 bits hold.
     pub fn threads(&self) -> Result<u32, Error> {
         match &self.mainloop {
             Mainloop::Multistage(multistage) => multistage.threads(),
@@ -173,7 +174,7 @@ impl GemmConfig {
     /// their bytes.
     ///
     /// # Errors
-    /// [`Error::Config`] for elements that are not whole bytes.
+    /// [`Error::PartOfByte`].
     pub fn aligned(&self, operand: Operand) -> Result<i64, Error> {
         let line = || Ok(16 / element_bytes("element", self.dtype(operand))?);
         match (operand, &self.mainloop, self.store) {
@@ -207,40 +208,44 @@ impl GemmConfig {
     /// Checks the conditions that the generator relies on.
     ///
     /// # Errors
-    /// [`Error::Config`], which names the field and what would be accepted.
+    /// [`Error::Gemm`], which names the field and what would be accepted.
     pub fn check(&self) -> Result<(), Error> {
         match &self.mainloop {
             Mainloop::Multistage(multistage) => multistage.check(self.tile)?,
             Mainloop::WarpSpecialized(warp_specialized) => warp_specialized.check(self.tile)?,
         }
         if self.programmatic && self.mainloop.multistage().is_some() {
-            return refuse("programmatic", String::from("true"), "false for a multistage mainloop");
+            return Err(GemmError::Programmatic {}.into());
         }
         if self.batch != Batch::Single && self.mixed_input().is_some() {
-            return refuse("batch", format!("{:?}", self.batch), "Single for a mixed input");
+            return self.refuse_batch("a mixed input", "Single");
         }
         if self.batch != Batch::Single && self.block_scales().is_some() {
-            return refuse("batch", format!("{:?}", self.batch), "Single for block scales");
+            return self.refuse_batch("block scales", "Single");
         }
         if self.batch == Batch::Pointers && self.mainloop.warp_specialized().is_some() {
-            return refuse("batch", format!("{:?}", self.batch), "another one: a tensor map has one address");
+            return self.refuse_batch("tensor maps, which have one address", "Single, Strided or Grouped");
         }
         if let Batch::Grouped { mode } = self.batch {
             self.check_groups(mode)?;
         }
         let outputs = outputs(self.atom().c_type);
         if !outputs.contains(&self.c_type) {
-            let accepted = outputs.iter().map(DType::to_string).collect::<Vec<_>>().join(", ");
-            return refuse("c_type", self.c_type.to_string(), &accepted);
+            let (c_type, accumulator) = (self.c_type, self.atom().c_type);
+            return Err(GemmError::CType { c_type, accumulator, accepted: outputs }.into());
         }
         self.schedule.check(self)?;
         self.store.check(self)
     }
 
+    fn refuse_batch(&self, with: &'static str, accepted: &'static str) -> Result<(), Error> {
+        Err(GemmError::Batch { batch: format!("{:?}", self.batch), with, accepted }.into())
+    }
+
     /// Checks that pairs of columns can become one of C: each thread has both, and stores what it makes of them.
     fn takes_gate(&self) -> Result<(), Error> {
         if self.c_major != Major::K {
-            return refuse("c_major", format!("{:?}", self.c_major), "K for a gated epilogue");
+            return Err(GemmError::GatedMajor { major: format!("{:?}", self.c_major) }.into());
         }
         let [m, n, _] = self.tile;
         let staged = |[rows, columns]: [i64; 2], stages: i64| {
@@ -250,12 +255,13 @@ impl GemmConfig {
             Store::Direct { vector: 1 } => {}
             Store::Tma { tile, stages } if staged(tile, stages) => {}
             store => {
-                let accepted = "a direct store of single elements, or tensor copies of columns that divide half of the tile's";
-                return refuse("store", format!("{store:?}"), accepted);
+                let accepted = "a direct store of single elements, or a TMA store of columns that divide half of those of the tile,";
+                return store.refuse("a gated epilogue", accepted);
             }
         }
         if self.atom().kind == MmaKind::Fma {
-            return refuse("atom", self.atom().name(), "an atom of tensor cores for a gated epilogue");
+            let (atom, with) = (self.atom().name(), "a gated epilogue");
+            return Err(GemmError::Atom { atom, with, accepted: "atoms of tensor cores" }.into());
         }
         Ok(())
     }
@@ -269,9 +275,8 @@ impl GemmConfig {
     pub fn takes(&self, epilogue: &Epilogue) -> Result<(), Error> {
         self.check()?;
         if self.batch.grouped().is_some() && (epilogue.is_gated() || !epilogue.outputs().is_empty()) {
-            let accepted =
-                "products of equal extents for an epilogue with outputs besides C, and for a gated one";
-            return refuse("batch", format!("{:?}", self.batch), accepted);
+            let with = "an epilogue that is gated or has outputs besides C";
+            return self.refuse_batch(with, "Single, Strided or Pointers");
         }
         epilogue.check_gate()?;
         if epilogue.is_gated() {
@@ -280,8 +285,8 @@ impl GemmConfig {
         let Mainloop::WarpSpecialized(parts) = &self.mainloop else { return Ok(()) };
         if parts.teams > 1 && !epilogue.outputs().is_empty() {
             // They would meet at one barrier and have one place in shared memory.
-            let value = format!("{} with {epilogue:?}", parts.teams);
-            return refuse("teams", value, "1 for an epilogue with outputs besides C");
+            let with = format!("{epilogue:?}, which has outputs besides C");
+            return Err(GemmError::Teams { teams: parts.teams, with, most: 1 }.into());
         }
         let [m, n, _] = self.tile;
         let [_, cluster] = self.schedule.parts();
@@ -321,19 +326,16 @@ impl GemmConfig {
     /// Checks that groups along a mode of C can begin anywhere.
     fn check_groups(&self, mode: usize) -> Result<(), Error> {
         if mode > 1 {
-            return refuse("mode of the groups", mode.to_string(), "0 or 1");
+            return Err(GemmError::GroupMode { mode }.into());
         }
         if !matches!(self.schedule, Schedule::Persistent { alternate: false }) || self.multicast() > 1 {
-            let value = format!("{:?} with a multicast among {}", self.schedule, self.multicast());
-            return refuse(
-                "schedule",
-                value,
-                "Persistent { alternate: false } without a multicast for groups",
-            );
+            let (schedule, multicast) = (format!("{:?}", self.schedule), self.multicast());
+            return Err(GemmError::GroupSchedule { schedule, multicast }.into());
         }
         if matches!(self.store, Store::Tma { .. }) {
-            let accepted = "a direct or a coalesced store, since tensor copies do not end with a group";
-            return refuse("store", format!("{:?}", self.store), accepted);
+            return self
+                .store
+                .refuse("groups, with which a TMA copy does not end", "a direct or a coalesced store");
         }
         let mut vectors = vec![(Operand::C, self.c_contiguous() == mode)];
         if let Mainloop::Multistage(multistage) = &self.mainloop {
@@ -343,7 +345,7 @@ impl GemmConfig {
         for (operand, along) in vectors {
             let vector = self.aligned(operand)?;
             if along && vector > 1 {
-                return refuse("vector", format!("{vector} of {operand:?}"), "1 along groups");
+                return Err(GemmError::GroupVector { operand: format!("{operand:?}"), vector }.into());
             }
         }
         let Mainloop::WarpSpecialized(parts) = &self.mainloop else { return Ok(()) };
@@ -352,17 +354,20 @@ impl GemmConfig {
 }
 
 impl Store {
+    /// The error for a store that does not fit.
+    pub(super) fn refuse(&self, with: &'static str, accepted: &'static str) -> Result<(), Error> {
+        Err(GemmError::Store { store: format!("{self:?}"), with, accepted }.into())
+    }
+
     fn check(&self, config: &GemmConfig) -> Result<(), Error> {
         let (widest, vector) = (16 / element_bytes("c_type", config.c_type)?, config.aligned(Operand::C)?);
         if !(1..=widest).contains(&vector) || vector.count_ones() != 1 {
-            let accepted = format!("a power of two, at most {widest}");
-            return refuse("vector of the store", vector.to_string(), &accepted);
+            return Err(GemmError::StoreVector { vector, most: widest }.into());
         }
         match (*self, &config.mainloop) {
             (Store::Direct { .. }, _) => Ok(()),
             (Store::Tma { .. } | Store::Coalesced { .. }, Mainloop::Multistage(_)) => {
-                let accepted = "a direct store, since shared memory holds the tiles of A and B";
-                refuse("store", format!("{self:?}"), accepted)
+                self.refuse("a multistage mainloop", "a direct store")
             }
             (Store::Tma { tile, stages }, Mainloop::WarpSpecialized(parts)) => {
                 check_staged(config, parts, tile, stages)
@@ -372,8 +377,7 @@ impl Store {
                 if epilogue::lanes(config.c_major, tile[1], vector).is_some() {
                     return Ok(());
                 }
-                let accepted = format!("vectors that 128 threads share of 64 rows and {} columns", tile[1]);
-                refuse("vector of the store", vector.to_string(), &accepted)
+                Err(GemmError::StoreLanes { vector, columns: tile[1] }.into())
             }
         }
     }
@@ -388,17 +392,15 @@ fn check_staged(
 ) -> Result<(), Error> {
     let (unit, [m, n, _], atom) = (parts.rows()?, config.tile, parts.atom.shape_mnk[1]);
     if rows < unit || rows % unit != 0 || m % rows != 0 {
-        let accepted = format!("multiples of {unit} that divide {m}");
-        return refuse("rows of the store", rows.to_string(), &accepted);
+        return Err(GemmError::StoreRows { rows, unit, m }.into());
     }
     let whole = columns > 0 && (atom % columns == 0 || columns % atom == 0);
     if !whole || n % columns != 0 || parts.with_columns(columns.min(atom)).is_err() {
-        let accepted = format!("divisors of {n} that are the columns of an atom, or of several of {atom}");
-        return refuse("columns of the store", columns.to_string(), &accepted);
+        return Err(GemmError::StoreColumns { columns, n, atom }.into());
     }
-    let turns = m / rows * (n / columns);
-    if stages < 1 || turns % stages != 0 {
-        return refuse("stages of the store", stages.to_string(), &format!("divisors of {turns} turns"));
+    let subtiles = m / rows * (n / columns);
+    if stages < 1 || subtiles % stages != 0 {
+        return Err(GemmError::StoreStages { stages, subtiles }.into());
     }
     let bytes = parts.teams * stages * epilogue::shared_bytes(config.c_type, [rows, columns])?;
     parts.check_shared(config.tile, bytes + config.batch.shared_bytes())
@@ -412,9 +414,4 @@ pub const fn outputs(sums: DType) -> &'static [DType] {
         DType::F64 => &[DType::F64, DType::F32],
         _ => &[],
     }
-}
-
-/// The error for a field of a configuration.
-pub(super) fn refuse(what: &'static str, value: String, accepted: &str) -> Result<(), Error> {
-    Err(Error::Config { what, value, accepted: accepted.into() })
 }

@@ -20,6 +20,7 @@ use super::batch::{ADDRESS, Lie, Tensors};
 use super::{Arguments, Batch, GemmConfig, Major};
 use crate::builder::Builder;
 use crate::engine::element_bytes;
+use crate::error::GemmError;
 use crate::params::{MAX_EXTENT, Params};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem, Scalar};
@@ -143,13 +144,12 @@ impl Input {
     /// The number of elements that divides a matrix's pitch in a kernel of this configuration, and whose bytes divide the address of a matrix.
     ///
     /// # Errors
-    /// [`Error::Config`] for vectors of more than 16 bytes, or of a number of elements that is no power of two.
+    /// [`GemmError::InputVector`] for vectors of more than 16 bytes, or of a number of elements that is no power of two.
     pub fn aligned(&self, config: &GemmConfig) -> Result<i64, Error> {
         let bytes = element_bytes("input of an epilogue", self.dtype)?;
         let vector = self.vector.unwrap_or(config.aligned(Operand::C)?.min(16 / bytes));
         if vector < 1 || vector.count_ones() != 1 || vector * bytes > 16 {
-            let accepted = format!("vectors of a power of two of elements, at most {}", 16 / bytes);
-            return Err(Error::Config { what: "input of an epilogue", value: self.to_string(), accepted });
+            return Err(GemmError::InputVector { input: self.to_string(), most: 16 / bytes }.into());
         }
         Ok(vector)
     }
@@ -368,19 +368,14 @@ impl Epilogue {
         let computed = if config.atom().c_type == DType::F64 { DType::F64 } else { DType::F32 };
         let mut declared = Vec::new();
         for (i, output) in outputs.iter().enumerate() {
-            let refused = |accepted: String| Error::Config {
-                what: "output of an epilogue",
-                value: output.to_string(),
-                accepted,
-            };
             let named = |name: &str| name == output.name;
             if outputs[..i].iter().any(|other| named(&other.name))
                 || inputs.iter().any(|input| named(&input.name))
             {
-                return Err(refused(String::from("inputs and outputs of different names")));
+                return Err(GemmError::OutputTwice { output: output.to_string() }.into());
             }
             if output.kind == InputKind::Matrix || output.dtype != computed {
-                return Err(refused(format!("a scalar, a row or a column of {computed}")));
+                return Err(GemmError::Output { output: output.to_string(), computed }.into());
             }
             declared.push(Reducing::declare(params, b, config, output, self.kept(output))?);
         }
@@ -407,13 +402,7 @@ impl Epilogue {
         let (mut given, inputs, ahead) = (Vec::new(), self.inputs(), self.ahead(config)?);
         for (i, input) in inputs.iter().enumerate() {
             if inputs[..i].iter().any(|other| other.name == input.name) {
-                let accepted =
-                    String::from("inputs of different names, or one input that several nodes have");
-                return Err(Error::Config {
-                    what: "input of an epilogue",
-                    value: input.to_string(),
-                    accepted,
-                });
+                return Err(GemmError::InputTwice { input: input.to_string() }.into());
             }
             // What nodes behind a gate read has C's columns.
             let shape = if self.is_behind_gate(&input.name) { shape_of_c } else { shape };

@@ -193,7 +193,7 @@ impl<'a> Interface<'a> {
                 let lie = self.products.as_ref().map_or(Lie::Same, |products| products.lie(operand));
                 Ok(Tensors::new(first, lie))
             }
-            Locator::Map(_) => Err(self.other_place(operand, "an operand that is taken by its address")),
+            Locator::Map(_) => Err(Error::Generator("the address of an operand that has a tensor map")),
         }
     }
 
@@ -202,13 +202,9 @@ impl<'a> Interface<'a> {
         match &self.places[operand as usize] {
             Locator::Map(map) => Ok(map),
             Locator::Pointer(_) | Locator::Pointers(_) => {
-                Err(self.other_place(operand, "an operand that is taken by its tensor map"))
+                Err(Error::Generator("the tensor map of an operand that has an address"))
             }
         }
-    }
-
-    fn other_place(&self, operand: Operand, accepted: &str) -> Error {
-        Error::Config { what: "operand", value: format!("{operand:?}"), accepted: accepted.into() }
     }
 
     /// Keeps the TMA copy of an operand, from which the host makes a tensor map.

@@ -5,7 +5,7 @@ use super::epilogue::{Input, Output};
 use super::schedule::{self, Pieces, SEMAPHORE, Schedule, Work};
 use super::{GemmConfig, MAX_TILES};
 use crate::engine::element_bytes;
-use crate::error::narrow;
+use crate::error::{GemmError, narrow};
 use crate::params::Params;
 use crate::tiled::mma::Operand;
 use crate::{Error, Kernel};
@@ -77,9 +77,7 @@ impl GemmConfig {
         let (rows, columns) = (tiles(m, 0), tiles(n, 1));
         let (count, most) = (rows.saturating_mul(columns), self.most_tiles());
         if count > most {
-            let [tile_m, tile_n] = self.cluster_tile();
-            let value = format!("{count} of ({tile_m},{tile_n})");
-            return Err(Error::Config { what: "tiles", value, accepted: format!("at most {most}") });
+            return Err(GemmError::Tiles { tiles: count, tile: self.cluster_tile(), most }.into());
         }
         Ok([narrow("rows of tiles", rows)?, narrow("columns of tiles", columns)?])
     }
@@ -114,8 +112,8 @@ impl GemmConfig {
             }
         };
         if count > self.most_tiles() {
-            let (value, accepted) = (count.to_string(), format!("at most {}", self.most_tiles()));
-            return Err(Error::Config { what: "tiles of all products", value, accepted });
+            let (tile, most) = (self.cluster_tile(), self.most_tiles());
+            return Err(GemmError::Tiles { tiles: count, tile, most }.into());
         }
         narrow("tiles", count)
     }
@@ -125,7 +123,7 @@ impl GemmKernel {
     /// Rows and columns of tiles of an M x N problem. With a multicast, these are the tiles of clusters.
     ///
     /// # Errors
-    /// [`Error::Config`] for more tiles than a grid, or an order of tiles, takes.
+    /// [`GemmError::Tiles`] for more tiles than a grid, or an order of tiles, has.
     pub fn tiles(&self, m: i64, n: i64) -> Result<[u32; 2], Error> {
         self.config.tiles(m, n)
     }
@@ -182,7 +180,7 @@ impl GemmKernel {
     /// another schedule than [`Schedule::StreamK`].
     ///
     /// # Errors
-    /// Those of [`GemmKernel::all_tiles`]; [`Error::Config`] for more tiles along a mode than a piece counts.
+    /// Those of [`GemmKernel::all_tiles`]; [`GemmError::WorkUnits`] for more tiles along a mode than a piece counts.
     pub fn pieces(&self, [m, n, k]: [i64; 3], l: i64, multiprocessors: u32) -> Result<Option<Pieces>, Error> {
         let Schedule::StreamK { alternate } = self.config.schedule else { return Ok(None) };
         self.all_tiles([m, n, l])?;

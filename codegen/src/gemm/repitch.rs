@@ -9,7 +9,7 @@ use girih_tensor::Space;
 
 use super::{Batch, MAX_BATCHES, MAX_EXTENT, MAX_STRIDE};
 use crate::builder::{Builder, Cond, Reg, Width};
-use crate::error::narrow;
+use crate::error::{GemmError, narrow};
 use crate::params::Params;
 use crate::{Error, Expr, Generated};
 
@@ -71,21 +71,18 @@ impl Rows {
     /// How many blocks copy the matrices.
     ///
     /// # Errors
-    /// [`Error::Config`] for more blocks than a grid has, and for more than 2^30 rows of all matrices.
+    /// [`GemmError::CopiedTiles`] for more blocks than a grid has, [`GemmError::CopiedRows`] for more than 2^30 rows of all matrices.
     pub fn blocks(&self) -> Result<u32, Error> {
-        let refuse = |what, value: String, most: i64| {
-            Err(Error::Config { what, value, accepted: format!("at most {most}") })
-        };
         let Rows { rows, bytes, batches, .. } = *self;
         let all = rows.max(0).saturating_mul(batches.max(0));
         if all > MAX_EXTENT {
-            return refuse("rows of all matrices that are copied", all.to_string(), MAX_EXTENT);
+            return Err(GemmError::CopiedRows { rows: all, most: MAX_EXTENT }.into());
         }
         let tiles = |extent: i64, tile: i64| (extent.max(0) as u64).div_ceil(tile as u64);
         let of_one = tiles(rows, WARPS).saturating_mul(tiles(bytes, ACROSS * VECTOR));
         let blocks = of_one.saturating_mul(batches.max(0) as u64);
         if blocks > MAX_TILES as u64 {
-            return refuse("tiles of a matrix that is copied", blocks.to_string(), MAX_TILES);
+            return Err(GemmError::CopiedTiles { tiles: blocks, most: MAX_TILES }.into());
         }
         Ok(blocks as u32)
     }
@@ -106,7 +103,7 @@ struct Copied {
 /// Generates the pass of `config`.
 ///
 /// # Errors
-/// [`Error::Config`] if nothing is copied.
+/// [`GemmError::NothingCopied`] if nothing is copied.
 ///
 /// # Examples
 /// ```
@@ -132,10 +129,7 @@ pub fn repitch(config: &RepitchConfig) -> Result<Repitch, Error> {
     }
     let block = b.special(Special::CtaidX);
     match &copied[..] {
-        [] => {
-            let (what, value) = ("matrices that are copied", String::from("none"));
-            return Err(Error::Config { what, value, accepted: String::from("A or B or both") });
-        }
+        [] => return Err(GemmError::NothingCopied {}.into()),
         [one] => one.emit(&mut b, &block)?,
         [first, second, ..] => {
             let of_a = |matrices: &[Rows; 2]| matrices[0].blocks().map_or(i64::MAX, i64::from);

@@ -15,10 +15,10 @@ use girih_layout::Lay;
 use girih_ptx::Special;
 
 use super::batch::Products;
-use super::config::refuse;
 use super::mainloop::{CLUSTERS, Sums};
 use super::{GemmConfig, Mainloop, Store};
 use crate::builder::{Builder, Cond};
+use crate::error::GemmError;
 use crate::sizes::static_size;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr};
@@ -174,38 +174,38 @@ impl Schedule {
 
     pub(super) fn check(&self, config: &GemmConfig) -> Result<(), Error> {
         if config.teams() > 1 && !matches!(self, Schedule::Persistent { .. }) {
-            let accepted = "1 unless the schedule is Persistent: a block has a tile for each team";
-            return refuse("teams", config.teams().to_string(), accepted);
+            let with = format!("the schedule {self:?}, which has one tile for a block");
+            return Err(GemmError::Teams { teams: config.teams(), with, most: 1 }.into());
         }
         match *self {
             // A group of rows has at most 2^31 tiles, whatever N is.
             Schedule::Raster { group } if !(1..=2 * config.tile[1]).contains(&group) => {
-                refuse("group of rows", group.to_string(), &format!("1 to {}", 2 * config.tile[1]))
+                Err(GemmError::RasterGroup { group, most: 2 * config.tile[1] }.into())
             }
             Schedule::Persistent { alternate: true } | Schedule::StreamK { alternate: true }
                 if matches!(config.mainloop, Mainloop::Multistage(_)) =>
             {
-                let accepted = "false, since a multistage mainloop goes through K forwards";
-                refuse("alternate", String::from("true"), accepted)
+                Err(GemmError::Alternate {}.into())
             }
             Schedule::SplitK { parts, .. } if !(2..=MAX_PARTS).contains(&parts) => {
-                refuse("parts of K", parts.to_string(), &format!("2 to {MAX_PARTS}"))
+                Err(GemmError::Splits { splits: parts, most: MAX_PARTS }.into())
             }
             Schedule::SplitK { parts, cluster } if !CLUSTERS.contains(&cluster) || parts % cluster != 0 => {
-                refuse("cluster of parts", cluster.to_string(), &format!("1, 2, 4 or 8, dividing {parts}"))
+                Err(GemmError::SplitCluster { splits: parts, cluster }.into())
             }
             Schedule::SplitK { .. } | Schedule::StreamK { .. } if config.multicast() > 1 => {
-                refuse("multicast", config.multicast().to_string(), "1 where blocks share K")
+                let (multicast, schedule) = (config.multicast(), format!("{self:?}"));
+                Err(GemmError::SplitMulticast { multicast, schedule }.into())
             }
             Schedule::SplitK { cluster: 2.., .. } => match (&config.mainloop, config.store) {
                 (Mainloop::WarpSpecialized(parts), Store::Direct { .. }) => {
                     parts.check_share(config.tile, self.parts()[1])
                 }
                 (Mainloop::WarpSpecialized(_), Store::Tma { .. } | Store::Coalesced { .. }) => {
-                    refuse("store", format!("{:?}", config.store), "a direct store where a cluster shares K")
+                    config.store.refuse("split-K in clusters", "a direct store")
                 }
                 (Mainloop::Multistage(_), _) => {
-                    refuse("cluster of parts", self.parts()[1].to_string(), "1 for a multistage mainloop")
+                    Err(GemmError::MultistageCluster { cluster: self.parts()[1] }.into())
                 }
             },
             Schedule::SplitK { .. } | Schedule::StreamK { .. } => {
@@ -215,11 +215,7 @@ impl Schedule {
                 if sums == m * n {
                     return Ok(());
                 }
-                refuse(
-                    "sums of a tile",
-                    sums.to_string(),
-                    &format!("{}: one thread has each element of C", m * n),
-                )
+                Err(GemmError::Duplicates { accumulators: sums, elements: m * n }.into())
             }
             _ => Ok(()),
         }

@@ -7,6 +7,7 @@ use girih_tensor::{DType, Space};
 
 use super::{MemoryOrder, Scope, atomic_thread_fence};
 use crate::builder::{Builder, Reg, Width};
+use crate::error::SyncError;
 use crate::scalar::lower;
 use crate::{Error, Expr, Memory, Scalar};
 
@@ -47,7 +48,7 @@ impl AtomicRef {
     /// The element that `engine` is at ([`Tensor::engine`](girih_tensor::Tensor::engine) of a slice that is one element).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for another dtype than f64, f32, f16, bf16, s64, u64, s32 or u32; [`Error::Config`] for [`Scope::Cluster`]
+    /// [`Error::Mismatch`] for another dtype than f64, f32, f16, bf16, s64, u64, s32 or u32; [`SyncError::Scope`] for [`Scope::Cluster`]
     /// below sm_90; those of [`Memory::address`].
     pub fn new(b: &Builder, engine: &impl Memory, scope: Scope) -> Result<AtomicRef, Error> {
         scope.check(b)?;
@@ -60,13 +61,13 @@ impl AtomicRef {
     /// Reads the element (`ld`).
     ///
     /// # Errors
-    /// [`Error::Config`] for [`MemoryOrder::Release`] and [`MemoryOrder::AcqRel`], which loads do not have.
+    /// [`SyncError::LoadOrder`] for [`MemoryOrder::Release`] and [`MemoryOrder::AcqRel`], which loads do not have.
     #[track_caller]
     pub fn load(&self, b: &mut Builder, order: MemoryOrder) -> Result<Scalar, Error> {
         let word = match order {
             MemoryOrder::Relaxed => Word::Relaxed,
             MemoryOrder::Acquire | MemoryOrder::SeqCst => Word::Acquire,
-            other => return refused("order of a load", other, "Relaxed, Acquire or SeqCst"),
+            order => return Err(SyncError::LoadOrder { order: format!("{order:?}") }.into()),
         };
         b.on_behalf(Location::caller(), |b| {
             self.fence_before(b, order)?;
@@ -81,14 +82,14 @@ impl AtomicRef {
     /// Writes the element (`st`).
     ///
     /// # Errors
-    /// [`Error::Config`] for [`MemoryOrder::Acquire`] and [`MemoryOrder::AcqRel`], which stores do not have; [`Error::Mismatch`] for
+    /// [`SyncError::StoreOrder`] for [`MemoryOrder::Acquire`] and [`MemoryOrder::AcqRel`], which stores do not have; [`Error::Mismatch`] for
     /// a scalar of another dtype than the element's; those of [`Builder::scalar`].
     #[track_caller]
     pub fn store(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<(), Error> {
         let word = match order {
             MemoryOrder::Relaxed => Word::Relaxed,
             MemoryOrder::Release | MemoryOrder::SeqCst => Word::Release,
-            other => return refused("order of a store", other, "Relaxed, Release or SeqCst"),
+            order => return Err(SyncError::StoreOrder { order: format!("{order:?}") }.into()),
         };
         b.on_behalf(Location::caller(), |b| {
             let value = self.register(b, value)?;
@@ -121,7 +122,7 @@ impl AtomicRef {
     /// Adds 1 to the element, or makes it 0 if it is `limit` or more, and returns what the element held before (CUDA's `atomicInc`).
     ///
     /// # Errors
-    /// [`Error::Config`] for another dtype than u32, and a scalar of another dtype than the element's; those of [`Builder::scalar`].
+    /// [`SyncError::AtomicDType`] for another dtype than u32, and [`Error::Mismatch`] for a scalar of another dtype than the element's; those of [`Builder::scalar`].
     #[track_caller]
     pub fn fetch_inc(&self, b: &mut Builder, limit: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
         let words = vec![Word::Inc.into(), lower::ty(self.dtype).into()];
@@ -208,7 +209,7 @@ impl AtomicRef {
         &self,
         b: &mut Builder,
         what: &'static str,
-        dtypes: &[DType],
+        dtypes: &'static [DType],
         words: Vec<Modifier>,
         values: &[&Scalar],
         order: MemoryOrder,
@@ -256,16 +257,11 @@ impl AtomicRef {
         })
     }
 
-    fn check(&self, what: &'static str, dtypes: &[DType]) -> Result<(), Error> {
+    fn check(&self, what: &'static str, dtypes: &'static [DType]) -> Result<(), Error> {
         if dtypes.contains(&self.dtype) {
             return Ok(());
         }
-        let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
-        Err(Error::Config {
-            what,
-            value: format!("an element of {}", self.dtype),
-            accepted: names.join(", "),
-        })
+        Err(SyncError::AtomicDType { what, dtype: self.dtype, accepted: dtypes }.into())
     }
 
     fn memory(&self) -> Result<Modifier, Error> {
@@ -280,8 +276,4 @@ impl AtomicRef {
     fn width(&self) -> Width {
         if matches!(self.space, Space::Smem | Space::Dsmem) { Width::W32 } else { Width::W64 }
     }
-}
-
-fn refused<R>(what: &'static str, order: MemoryOrder, accepted: &str) -> Result<R, Error> {
-    Err(Error::Config { what, value: format!("{order:?}"), accepted: accepted.into() })
 }

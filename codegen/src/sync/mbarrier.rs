@@ -5,6 +5,7 @@ use std::panic::Location;
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 
 use crate::builder::{Builder, Cond, Width};
+use crate::error::SyncError;
 use crate::{Error, Expr};
 
 /// The size of an mbarrier in bytes, of which its address must be a multiple.
@@ -74,15 +75,11 @@ impl Mbarrier {
     /// [`fence_barrier_init`](crate::algorithm::fence_barrier_init) and a barrier follow before others use the mbarrier.
     ///
     /// # Errors
-    /// [`Error::Config`] unless `count` is in 1 to 2^20 - 1.
+    /// [`SyncError::Arrivals`] unless `count` is in 1 to 2^20 - 1.
     #[track_caller]
     pub fn init(&self, b: &mut Builder, count: i64) -> Result<(), Error> {
         if !(1..=COUNT).contains(&count) {
-            return Err(Error::Config {
-                what: "arrivals of an mbarrier",
-                value: count.to_string(),
-                accepted: format!("1 to {COUNT}"),
-            });
+            return Err(SyncError::Arrivals { arrivals: count, most: COUNT }.into());
         }
         self.inst(b, &Cond::Always, &[Word::Init], Vec::new(), vec![Operand::Int(count)])
     }
@@ -118,15 +115,11 @@ impl Mbarrier {
     /// of a TMA copy's box count, also the bytes outside of the tensor.
     ///
     /// # Errors
-    /// [`Error::Config`] unless `bytes` is in 0 to 2^20 - 1; as [`Builder::value`].
+    /// [`SyncError::Bytes`] unless `bytes` is in 0 to 2^20 - 1; as [`Builder::value`].
     #[track_caller]
     pub fn arrive_and_expect_tx(&self, b: &mut Builder, bytes: i64, cond: &Cond) -> Result<(), Error> {
         if !(0..=COUNT).contains(&bytes) {
-            return Err(Error::Config {
-                what: "bytes of an mbarrier's phase",
-                value: bytes.to_string(),
-                accepted: format!("0 to {COUNT}"),
-            });
+            return Err(SyncError::Bytes { bytes, most: COUNT }.into());
         }
         self.inst(b, cond, &[Word::Arrive, Word::ExpectTx], vec![Operand::Sink], vec![Operand::Int(bytes)])
     }

@@ -2,6 +2,7 @@
 
 use girih_ptx::{Modifier, Opcode, Word};
 
+use crate::error::SyncError;
 use crate::{Builder, Error};
 
 /// How an operation is ordered with the other accesses of its thread (C++'s `std::memory_order`; PTX ISA, "Memory Consistency
@@ -46,11 +47,7 @@ impl Scope {
 
     pub(super) fn check(self, b: &Builder) -> Result<(), Error> {
         if self == Scope::Cluster && b.sm() < 90 {
-            return Err(Error::Config {
-                what: "scope",
-                value: format!("Cluster on sm_{}", b.sm()),
-                accepted: String::from("Cta, Gpu or Sys; Cluster from sm_90 on"),
-            });
+            return Err(SyncError::Scope { sm: b.sm() }.into());
         }
         Ok(())
     }
@@ -60,7 +57,7 @@ impl Scope {
 /// `std::atomic_thread_fence`; PTX ISA, "membar / fence"). [`MemoryOrder::Relaxed`] orders nothing and writes nothing.
 ///
 /// # Errors
-/// [`Error::Config`] for [`Scope::Cluster`] below sm_90.
+/// [`SyncError::Scope`] for [`Scope::Cluster`] below sm_90.
 ///
 /// # Examples
 /// ```

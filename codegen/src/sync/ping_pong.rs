@@ -1,6 +1,7 @@
 //! Ping-pong of warpgroups by named barriers.
 
 use crate::builder::{BARRIERS, Builder, Cond, WARPGROUP};
+use crate::error::SyncError;
 use crate::{Error, Expr};
 
 /// The ping-pong of a block's warpgroups on the tensor cores: one warpgroup issues its MMAs while the others compute, and then signals the next one
@@ -44,15 +45,11 @@ impl PingPong {
     /// from number `first` on.
     ///
     /// # Errors
-    /// [`Error::Config`] for fewer than 2 warpgroups, and for barriers that are not in 1 to 15.
+    /// [`SyncError::PingPong`] for fewer than 2 warpgroups, and for barriers that are not in 1 to 15.
     #[track_caller]
     pub fn new(b: &mut Builder, warpgroup: &Expr, warpgroups: i64, first: i64) -> Result<PingPong, Error> {
         if warpgroups < 2 || first < 1 || first > BARRIERS + 1 - warpgroups {
-            return Err(Error::Config {
-                what: "ping-pong",
-                value: format!("{warpgroups} warpgroups with barriers from {first} on"),
-                accepted: String::from("2 or more warpgroups, each with a barrier of its own in 1 to 15"),
-            });
+            return Err(SyncError::PingPong { warpgroups, first }.into());
         }
         let before = (warpgroup + (warpgroups - 1)).rem(warpgroups)?;
         let before = b.bounded(&before, warpgroups - 1)?;

@@ -7,6 +7,7 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 
 use super::{MBARRIER_BYTES, Mbarrier};
 use crate::builder::{Builder, Cond, MAX_SHARED, Reg, Width};
+use crate::error::SyncError;
 use crate::{Error, Expr};
 
 /// Stages that a producer fills and consumers free, each with two mbarriers: one that the copies' bytes complete and one at
@@ -33,7 +34,7 @@ impl Pipeline {
     /// threads release it.
     ///
     /// # Errors
-    /// [`Error::Config`] for fewer than 1 stage, or for shared memory that does not suffice.
+    /// [`SyncError::Stages`] for fewer than 1 stage, [`BuilderError::SharedMemory`](crate::BuilderError::SharedMemory) for shared memory that does not suffice.
     #[track_caller]
     pub fn new(b: &mut Builder, stages: i64, bytes: i64, consumers: i64) -> Result<Pipeline, Error> {
         Pipeline::between(b, stages, bytes, [1, consumers])
@@ -96,8 +97,7 @@ impl Pipeline {
     ) -> Result<Pipeline, Error> {
         let most = MAX_SHARED / (2 * MBARRIER_BYTES);
         if !(1..=most).contains(&stages) {
-            let accepted = format!("1 to {most}");
-            return Err(Error::Config { what: "stages", value: stages.to_string(), accepted });
+            return Err(SyncError::Stages { stages, most }.into());
         }
         let base = b.alloc_shared(Pipeline::barrier_bytes(stages), MBARRIER_BYTES)?;
         Ok(Pipeline { base, stages, bytes, producers, consumers })

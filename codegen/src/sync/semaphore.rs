@@ -7,6 +7,7 @@ use girih_tensor::{DType, Space};
 
 use super::{AtomicRef, MemoryOrder, Scope};
 use crate::builder::{Builder, Cond};
+use crate::error::SyncError;
 use crate::{Error, Expr, Memory, Scalar};
 
 /// A u32 in global memory by which the blocks of a kernel hand over to one another (CUTLASS's `Semaphore` and `GenericBarrier`).
@@ -52,14 +53,10 @@ impl Semaphore {
     /// The semaphore at the u32 that `engine` is at.
     ///
     /// # Errors
-    /// [`Error::Config`] for another dtype than u32 or another memory than global.
+    /// [`SyncError::Semaphore`] for another dtype than u32 or another memory than global.
     pub fn new(b: &Builder, engine: &impl Memory) -> Result<Semaphore, Error> {
         if engine.dtype() != DType::U32 || engine.space() != Space::Gmem {
-            return Err(Error::Config {
-                what: "semaphore",
-                value: format!("{} in {:?}", engine.dtype(), engine.space()),
-                accepted: String::from("a u32 in global memory"),
-            });
+            return Err(SyncError::Semaphore { dtype: engine.dtype(), space: engine.space() }.into());
         }
         Ok(Semaphore { place: AtomicRef::new(b, engine, Scope::Gpu)?, team: None })
     }

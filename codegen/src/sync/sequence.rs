@@ -2,6 +2,7 @@
 
 use super::{MBARRIER_BYTES, Mbarrier, PipelineState, Stage};
 use crate::builder::{Builder, Cond, MAX_SHARED};
+use crate::error::SyncError;
 use crate::{Error, Expr};
 
 /// Groups of threads that execute a section one after the other, again and again. Each has an mbarrier that signals the end of the group's
@@ -52,13 +53,12 @@ impl OrderedSequence {
     /// [`OrderedSequence::barrier_bytes`] of shared memory.
     ///
     /// # Errors
-    /// [`Error::Config`] for fewer than 1 group, or for shared memory that does not suffice.
+    /// [`SyncError::Groups`] for fewer than 1 group, [`BuilderError::SharedMemory`](crate::BuilderError::SharedMemory) for shared memory that does not suffice.
     #[track_caller]
     pub fn new(b: &mut Builder, groups: i64, arrivals: i64) -> Result<OrderedSequence, Error> {
         let most = MAX_SHARED / MBARRIER_BYTES;
         if !(1..=most).contains(&groups) {
-            let accepted = format!("1 to {most}");
-            return Err(Error::Config { what: "groups", value: groups.to_string(), accepted });
+            return Err(SyncError::Groups { groups, most }.into());
         }
         let base = b.alloc_shared(OrderedSequence::barrier_bytes(groups), MBARRIER_BYTES)?;
         Ok(OrderedSequence { base, groups, arrivals })

@@ -1,7 +1,7 @@
 //! Every copy atom against the formulas of the PTX ISA.
 
-use girih_codegen::Error;
 use girih_codegen::atom::*;
+use girih_codegen::{CopyError, Error};
 use girih_ptx::Word;
 use girih_tensor::Space;
 
@@ -176,16 +176,16 @@ fn copies_are_found_by_their_bytes() {
 fn bulk_copies_are_of_whole_lines() {
     for bits in [-128, 0, 8, 64, 130] {
         for found in [CopyAtom::bulk(Transfer::Load, bits), CopyAtom::tma(Transfer::Store, 2, bits)] {
-            assert!(matches!(found, Err(Error::Config { what: "bits", .. })), "{bits}: {found:?}");
+            assert!(matches!(found, Err(Error::Copy(CopyError::Bits { .. }))), "{bits}: {found:?}");
         }
     }
     for rank in [0, 6] {
         let found = CopyAtom::tma(Transfer::Load, rank, 128);
-        assert!(matches!(found, Err(Error::Config { what: "rank", .. })), "{rank}: {found:?}");
+        assert!(matches!(found, Err(Error::Copy(CopyError::Rank { .. }))), "{rank}: {found:?}");
     }
     for transfer in [Transfer::Multicast, Transfer::Reduce(Reduction::Add)] {
         let found = CopyAtom::bulk(transfer, 128);
-        assert!(matches!(found, Err(Error::Config { what: "transfer", .. })), "{found:?}");
+        assert!(matches!(found, Err(Error::Copy(CopyError::Transfer { .. }))), "{found:?}");
     }
     assert_eq!(CopyAtom::bulk(Transfer::Store, 4096).unwrap().bits(), 4096);
 }

@@ -333,15 +333,43 @@ fn wgmma_says_what_it_takes() {
     use MmaKind::{Mma, WgmmaRs, WgmmaSs};
     let (k, mn) = (Major::K, Major::Mn);
     for (kind, n, types, majors, product, accepted) in [
-        (Mma, 64, [F32, F16, F16], [k, k], Product::Multiply, "wgmma = Mma: WgmmaSs or WgmmaRs"),
-        (WgmmaSs, 64, [F32, F16, Bf16], [k, k], Product::Multiply, "[F32, F16, BF16]: C, A, B of f32 or f16"),
-        (WgmmaSs, 12, [F32, F16, F16], [k, k], Product::Multiply, "wgmma N = 12: multiples of 8 to 256"),
+        (
+            Mma,
+            64,
+            [F32, F16, F16],
+            [k, k],
+            Product::Multiply,
+            "wgmma of kind Mma: WgmmaSs and WgmmaRs are accepted",
+        ),
+        (
+            WgmmaSs,
+            64,
+            [F32, F16, Bf16],
+            [k, k],
+            Product::Multiply,
+            "wgmma of C, A, B of [F32, F16, BF16]: f32 or f16 from f16",
+        ),
+        (
+            WgmmaSs,
+            12,
+            [F32, F16, F16],
+            [k, k],
+            Product::Multiply,
+            "wgmma with N = 12: multiples of 8 to 256 are accepted",
+        ),
         (WgmmaSs, 264, [F32, F16, F16], [k, k], Product::Multiply, "multiples of 8 to 256"),
         (WgmmaSs, 40, [S32, S8, S8], [k, k], Product::Multiply, "8, 16, 24, 32, then multiples of 16 to 256"),
-        (WgmmaRs, 64, [F32, F16, F16], [mn, k], Product::Multiply, "wgmma majors = [MN, K]: K-major"),
-        (WgmmaSs, 64, [F32, Tf32, Tf32], [k, mn], Product::Multiply, "K-major"),
-        (WgmmaSs, 64, [F32, F16, F16], [k, k], Product::Saturate, "wgmma product = Saturate: Multiply"),
-        (WgmmaSs, 64, [S32, B1, B1], [k, k], Product::Xor, "wgmma product = Xor: And"),
+        (
+            WgmmaRs,
+            64,
+            [F32, F16, F16],
+            [mn, k],
+            Product::Multiply,
+            "wgmma with contiguous modes [MN, K] of A, B: K is accepted",
+        ),
+        (WgmmaSs, 64, [F32, Tf32, Tf32], [k, mn], Product::Multiply, "K is accepted"),
+        (WgmmaSs, 64, [F32, F16, F16], [k, k], Product::Saturate, "wgmma by Saturate: Multiply is accepted"),
+        (WgmmaSs, 64, [S32, B1, B1], [k, k], Product::Xor, "wgmma by Xor: And is accepted"),
     ] {
         let error = MmaAtom::wgmma(kind, n, types, majors, product).unwrap_err().to_string();
         assert!(error.contains(accepted), "{error}");

@@ -10,7 +10,7 @@ use girih_tensor::DType;
 use problem::{Problem, run};
 
 /// Two warpgroups, small tiles of keys.
-const SMALL: AttentionConfig = AttentionConfig {
+pub(crate) const SMALL: AttentionConfig = AttentionConfig {
     name: "attention",
     form: Form::Ring(Ring { warpgroups: 2, stages: 2, buffers: 2, registers: [24, 240] }),
     dtype: DType::Bf16,
@@ -28,7 +28,7 @@ fn ring(config: AttentionConfig, ring: Ring) -> AttentionConfig {
     AttentionConfig { form: Form::Ring(ring), tile: [64 * ring.warpgroups, config.tile[1]], ..config }
 }
 
-fn with(config: AttentionConfig, change: impl FnOnce(Ring) -> Ring) -> AttentionConfig {
+pub(crate) fn with(config: AttentionConfig, change: impl FnOnce(Ring) -> Ring) -> AttentionConfig {
     let Form::Ring(before) = config.form else { panic!("{config:?}") };
     ring(config, change(before))
 }
@@ -233,15 +233,15 @@ fn misuse_is_told() {
         texts += &format!("{}\n", generate(&bad).expect_err(&format!("{bad:?}")));
     }
     expect_test::expect![[r#"
-        dtype = f32: f16 or bf16
-        warpgroups = 1: 2 to 4
-        rows of a tile of queries = 64: 64 for each warpgroup: 128
-        rows of a tile of keys = 24: multiples of 16 from 16 to 256
-        head dim = 40: multiples of 32 from 32 to 256
-        buffers of Q = 3: 1 or 2
-        stages = 0: 1 or more
-        shared memory = 432448 bytes: at most 232448 bytes for tiles and barriers
-        registers = 40 and 240 times 2: at most 504 of all warpgroups together, what the block begins with
+        dtype = f32: f16, bf16 are accepted
+        warpgroups = 1: 2 to 4 are accepted
+        a tile of 64 queries: 128, 64 for each warpgroup, are accepted
+        a tile of 24 keys: multiples of 16 from 16 to 256 are accepted
+        head dim = 40: multiples of 32 up to 256 are accepted
+        buffers = 3 of Q: 1 and 2 are accepted
+        stages = 0 of keys and values: 1 or more are accepted
+        432448 bytes of shared memory for tiles and barriers: at most 232448 are accepted
+        registers = 40 for the producer and 240 for each of 2 warpgroups: at most 504 are accepted for a thread of each warpgroup together
     "#]]
     .assert_eq(&texts);
 }

@@ -13,13 +13,16 @@ use case::{Case, Sequence};
 
 use crate::mutants::without;
 
-fn config(dtype: DType, head_dim: i64, tile: [i64; 2], features: Features) -> AttentionConfig {
+pub(crate) fn config(dtype: DType, head_dim: i64, tile: [i64; 2], features: Features) -> AttentionConfig {
     let vector = 128 / i64::from(dtype.bits());
     let form = Form::Multistage(Multistage { warps: 2, stages: 2, vector, min_blocks: 1 });
     AttentionConfig { name: "attention", form, dtype, head_dim, tile, features }
 }
 
-fn with(config: AttentionConfig, change: impl FnOnce(Multistage) -> Multistage) -> AttentionConfig {
+pub(crate) fn with(
+    config: AttentionConfig,
+    change: impl FnOnce(Multistage) -> Multistage,
+) -> AttentionConfig {
     let Form::Multistage(multistage) = config.form else { panic!("{config:?}") };
     AttentionConfig { form: Form::Multistage(change(multistage)), ..config }
 }
@@ -36,7 +39,7 @@ fn alone(queries: usize, keys: usize, diagonal: i64) -> [Sequence; 1] {
 }
 
 const DTYPES: [DType; 3] = [DType::Bf16, DType::F16, DType::F32];
-const LSE: Features =
+pub(crate) const LSE: Features =
     Features { left: false, right: false, packed: false, softcap: false, bias: None, lse: true };
 
 #[test]
@@ -264,35 +267,41 @@ fn what_does_not_fit_is_refused() {
     let message = |config: &AttentionConfig| generate(config).unwrap_err().to_string();
     assert_eq!(
         message(&AttentionConfig { head_dim: 48, ..good }),
-        "head dim = 48: multiples of 32 up to 256"
+        "head dim = 48: multiples of 32 up to 256 are accepted"
     );
-    assert_eq!(message(&AttentionConfig { dtype: DType::F64, ..good }), "dtype = f64: bf16, f16 or f32");
+    assert_eq!(
+        message(&AttentionConfig { dtype: DType::F64, ..good }),
+        "dtype = f64: bf16, f16, f32 are accepted"
+    );
     assert_eq!(
         message(&AttentionConfig { tile: [48, 32], ..good }),
-        "queries of a tile = 48: a multiple of 32 up to 1024"
+        "a tile of 48 queries: multiples of 32 up to 1024 are accepted"
     );
     assert_eq!(
         message(&AttentionConfig { tile: [32, 24], ..good }),
-        "keys of a tile = 24: a power of two from 16 to 256"
+        "a tile of 24 keys: powers of two from 16 to 256 are accepted"
     );
     assert_eq!(
         message(&AttentionConfig { head_dim: 256, tile: [128, 64], ..good }),
-        "tile = 128 queries, 64 keys, 256 columns: at most 208 scores and sums for each of 64 threads"
+        "a tile of 128 queries, 64 keys and head dim 256 for 64 threads: at most 208 scores and accumulators of a thread are accepted"
     );
     let refused = |change: fn(Multistage) -> Multistage| message(&with(good, change));
-    assert_eq!(refused(|m| Multistage { warps: 3, ..m }), "warps = 3: 1, 2, 4, 8 or 16");
-    assert_eq!(refused(|m| Multistage { stages: 1, ..m }), "stages = 1: 2 to 16");
+    assert_eq!(refused(|m| Multistage { warps: 3, ..m }), "warps = 3: 1, 2, 4, 8 and 16 are accepted");
+    assert_eq!(refused(|m| Multistage { stages: 1, ..m }), "stages = 1: 2 to 16 are accepted");
     assert_eq!(
         refused(|m| Multistage { vector: 3, ..m }),
-        "vector = 3: 1 to 16 bytes of elements, a power of two"
+        "vectors of 3 elements of bf16: a power of two of 1 to 16 bytes is accepted"
     );
     assert_eq!(
         refused(|m| Multistage { vector: 16, ..m }),
-        "vector = 16: 1 to 16 bytes of elements, a power of two"
+        "vectors of 16 elements of bf16: a power of two of 1 to 16 bytes is accepted"
     );
     let large = AttentionConfig { head_dim: 256, tile: [32, 64], ..good };
     let large = with(large, |m| Multistage { warps: 2, stages: 8, ..m });
-    assert_eq!(message(&large), "shared memory = 278528 bytes: at most 232448 bytes");
+    assert_eq!(
+        message(&large),
+        "278528 bytes of shared memory for tiles and barriers: at most 232448 are accepted"
+    );
 }
 
 /// A configuration of large tiles, as they are chosen.

@@ -61,8 +61,8 @@ fn blocks_are_left_while_they_are_open() {
     let mut b = Builder::new("k", 80, 32);
     let around = b.open_block();
     let inner = b.open_block();
-    assert!(matches!(b.again(&inner, &Cond::Always, true), Err(Error::Config { .. })));
-    assert!(matches!(b.close_block(around), Err(Error::Config { .. })));
+    assert!(matches!(b.again(&inner, &Cond::Always, true), Err(Error::Builder(_))));
+    assert!(matches!(b.close_block(around), Err(Error::Builder(_))));
     let (x, y) = (b.reg(Type::F32), b.reg(Type::B16));
     assert!(matches!(b.move_all(&[x], &[y]), Err(Error::Mismatch { .. })));
 }

@@ -47,9 +47,9 @@ fn loops_that_may_pass_the_ends_of_32_bits_are_refused() {
         texts += &format!("{error}\n");
     }
     expect_test::expect![[r#"
-        first of a loop = v0 in -1..=5: a value that is known not to be negative
-        step of a loop = v2 in 0..=9: a value that is known to be 1 or more
-        end of a loop = v1 in 0..=2147483647: a value whose sum with the step is known to stay below 2^31
+        a loop from v0, which may be -1: a first value that is known to be 0 or more is accepted
+        a loop in steps of v2, which may be 0: a step that is known to be 1 or more is accepted
+        a loop to v1, which may be 2147483647, in steps of up to 10: an end is accepted whose sum with the step is known to be below 2^31
     "#]]
     .assert_eq(&texts);
 }
@@ -148,16 +148,16 @@ fn barriers_and_registers_say_what_they_take() {
         assert!(b.warpgroup_reg_dealloc(registers).is_err());
     }
     expect_test::expect![[r#"
-        barrier = 0: a number that is known to be in 1 to 15; barrier 0 is the whole block's
-        barrier = 16: a number that is known to be in 1 to 15; barrier 0 is the whole block's
-        threads of a barrier = 0: multiples of 32 up to 1024
-        threads of a barrier = 33: multiples of 32 up to 1024
-        threads of a barrier = 1056: multiples of 32 up to 1024
-        barrier = v0: a number that is known to be in 1 to 15; barrier 0 is the whole block's
-        registers of a thread = 16: multiples of 8 from 24 to 256
-        registers of a thread = 23: multiples of 8 from 24 to 256
-        registers of a thread = 25: multiples of 8 from 24 to 256
-        registers of a thread = 264: multiples of 8 from 24 to 256
+        barrier 0, which is known to be in 0..=0: 1 to 15 are accepted, since barrier 0 is that of the whole block
+        barrier 16, which is known to be in 16..=16: 1 to 15 are accepted, since barrier 0 is that of the whole block
+        a barrier of 0 threads: multiples of 32 up to 1024 are accepted
+        a barrier of 33 threads: multiples of 32 up to 1024 are accepted
+        a barrier of 1056 threads: multiples of 32 up to 1024 are accepted
+        barrier v0, which is known to be in 0..=15: 1 to 15 are accepted, since barrier 0 is that of the whole block
+        16 registers of a thread: multiples of 8 from 24 to 256 are accepted
+        23 registers of a thread: multiples of 8 from 24 to 256 are accepted
+        25 registers of a thread: multiples of 8 from 24 to 256 are accepted
+        264 registers of a thread: multiples of 8 from 24 to 256 are accepted
     "#]]
     .assert_eq(&texts);
 }

@@ -2,7 +2,7 @@
 
 use girih_codegen::algorithm::{copy, fill};
 use girih_codegen::atom::AUTO_VECTORIZING_COPY;
-use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, Width};
+use girih_codegen::{Builder, BuilderError, Cond, Error, Expr, Gmem, Rmem, Width};
 use girih_layout::lay;
 use girih_ptx::{Module, Site, Type};
 use girih_sim::Memory;
@@ -109,18 +109,20 @@ fn names_are_the_callers() {
     };
     assert!(param(&["x", "_y", "$z1", "%w"]).is_ok());
     for (names, value) in [
-        (&["my x"][..], "\"my x\""),
-        (&["1x"], "\"1x\""),
-        (&[""], "\"\""),
-        (&["_"], "\"_\""),
+        (&["my x"][..], "my x"),
+        (&["1x"], "1x"),
+        (&[""], ""),
+        (&["_"], "_"),
         (&["x", "y", "x"], "x"),
         (&["smem"], "smem"),
     ] {
         match param(names) {
-            Err(Error::Config { what: "name of a parameter", value: found, .. }) => assert_eq!(found, value),
+            Err(Error::Builder(
+                BuilderError::Name { name, .. } | BuilderError::ParameterTwice { name, .. },
+            )) => assert_eq!(name, value),
             other => panic!("{names:?}: {other:?}"),
         }
     }
     let kernel = Builder::new("a kernel", 80, 32).finish();
-    assert!(matches!(kernel, Err(Error::Config { what: "name of a kernel", .. })), "{kernel:?}");
+    assert!(matches!(kernel, Err(Error::Builder(BuilderError::Name { .. }))), "{kernel:?}");
 }

@@ -25,7 +25,7 @@ fn a_block_has_1_to_1024_threads() {
         let found = Builder::new("k", 80, threads).finish();
         assert_eq!(found.is_ok(), right, "{threads}");
         if let Err(error) = found {
-            assert_eq!(error.to_string(), format!("threads of a block = {threads}: 1 to 1024"));
+            assert_eq!(error.to_string(), format!("a block of {threads} threads: 1 to 1024 are accepted"));
         }
     }
     // The builder refuses to compute once it has been told something wrong.

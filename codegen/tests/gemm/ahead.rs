@@ -114,7 +114,7 @@ fn pitches_are_whole_vectors() {
     };
     assert!(with(144).is_ok());
     let error = with(140).expect_err("no multiple of 8").to_string();
-    assert!(error.contains("pitch of an input = 140: multiples of 8"), "{error}");
+    assert!(error.contains("pitch of an input = 140 of a tensor map: multiples of 8"), "{error}");
 }
 
 // Blocks have three tiles, and tiles take more stages than there are, so that all places are used again.

@@ -4,7 +4,7 @@
 mod ahead;
 mod banks;
 mod batches;
-mod configs;
+pub(crate) mod configs;
 mod golden;
 mod groups;
 mod order;
@@ -13,7 +13,7 @@ mod pieces;
 mod pointers;
 mod repitch;
 mod run;
-mod stream;
+pub(crate) mod stream;
 
 use girih_codegen::gemm::{GemmConfig, SharedTile, Source};
 use girih_codegen::{Builder, Expr, Operand, Smem};

@@ -14,7 +14,7 @@ const TILE: [i64; 3] = [128, 64, 64];
 /// As many tiles along K as it costs to hand over sums, which the choice of the cut counts.
 const COST: u32 = 4;
 
-fn kernel(alternate: bool) -> GemmKernel {
+pub(crate) fn kernel(alternate: bool) -> GemmKernel {
     let base = config("SM90_64x64x16_F32BF16BF16_SS", TILE, lay!("(2,1):(1,0)"), DType::Bf16);
     let store = Store::Tma { tile: [128, 64], stages: 1 };
     generate(&GemmConfig { store, schedule: Schedule::StreamK { alternate }, ..base }, &Epilogue::new())
@@ -93,10 +93,10 @@ fn every_tile_is_multiplied_once_and_no_block_waits_for_a_later_one() {
 fn more_tiles_than_a_piece_counts_are_refused() {
     let kernel = kernel(true);
     for (tiles, l, told) in [
-        ([65536, 1, 1], 1, "rows of tiles = 65536: at most 65535"),
-        ([1, 32768, 1], 1, "columns of tiles = 32768: at most 32767"),
-        ([1, 1, 32768], 1, "tiles along K = 32768: at most 32767"),
-        ([1, 1, 1], 65536, "products = 65536: at most 65535"),
+        ([65536, 1, 1], 1, "65536 rows of tiles with stream-K: at most 65535"),
+        ([1, 32768, 1], 1, "32768 columns of tiles with stream-K: at most 32767"),
+        ([1, 1, 32768], 1, "32768 tiles along K with stream-K: at most 32767"),
+        ([1, 1, 1], 65536, "65536 problems with stream-K: at most 65535"),
     ] {
         let mnk = [0, 1, 2].map(|i| tiles[i] * TILE[i]);
         let error = kernel.pieces(mnk, l, 132).unwrap_err().to_string();

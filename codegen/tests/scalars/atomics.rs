@@ -2,7 +2,7 @@
 
 use girih_codegen::scalar::COMPUTED;
 use girih_codegen::sync::{AtomicRef, MemoryOrder, Scope, Semaphore, atomic_thread_fence};
-use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Memory as _, Scalar, Smem};
+use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Memory as _, Scalar, Smem, SyncError};
 use girih_layout::lay;
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory, Options, Program};
@@ -202,7 +202,10 @@ fn updates_come_one_after_another() {
                 let order = ORDERS[(cases + at) % ORDERS.len()];
                 let module = updating(kind, dtype, space, order, scope);
                 if !possible {
-                    assert!(matches!(module, Err(Error::Config { .. })), "{kind:?} {dtype}");
+                    assert!(
+                        matches!(module, Err(Error::Sync(SyncError::AtomicDType { .. }))),
+                        "{kind:?} {dtype}"
+                    );
                     continue;
                 }
                 let module = module.unwrap();
@@ -353,25 +356,28 @@ fn what_no_atomic_operation_is_is_refused() {
     let mut b = Builder::new("k", 80, 32);
     let pointer = b.pointer("to", 8);
     let at = |b: &Builder, dtype| AtomicRef::new(b, &Gmem::new(pointer.clone(), dtype), Scope::Gpu);
-    assert!(matches!(at(&b, DType::E4m3), Err(Error::Config { .. })));
+    assert!(matches!(at(&b, DType::E4m3), Err(Error::Sync(SyncError::AtomicDType { .. }))));
     let word = at(&b, DType::U32).unwrap();
     let (one, half) = (Scalar::new(DType::U32, 1.0), Scalar::new(DType::F32, 0.5));
-    let config = |found: Result<(), Error>| assert!(matches!(found, Err(Error::Config { .. })), "{found:?}");
+    let refused = |found: Result<(), Error>, kind: &str| match found {
+        Err(Error::Sync(error)) => assert_eq!(error.kind(), kind),
+        found => panic!("{found:?}"),
+    };
     let mismatch =
         |found: Result<(), Error>| assert!(matches!(found, Err(Error::Mismatch { .. })), "{found:?}");
-    config(AtomicRef::new(&b, &Gmem::new(pointer.clone(), DType::U32), Scope::Cluster).map(drop));
-    config(atomic_thread_fence(&mut b, AcqRel, Scope::Cluster));
+    refused(AtomicRef::new(&b, &Gmem::new(pointer.clone(), DType::U32), Scope::Cluster).map(drop), "Scope");
+    refused(atomic_thread_fence(&mut b, AcqRel, Scope::Cluster), "Scope");
     for order in [Release, AcqRel] {
-        config(word.load(&mut b, order).map(drop));
+        refused(word.load(&mut b, order).map(drop), "LoadOrder");
     }
     for order in [Acquire, AcqRel] {
-        config(word.store(&mut b, &one, order));
+        refused(word.store(&mut b, &one, order), "StoreOrder");
     }
     mismatch(word.store(&mut b, &half, Relaxed));
     mismatch(word.fetch_add(&mut b, &half, Relaxed).map(drop));
     mismatch(word.compare_exchange(&mut b, &one, &half, Relaxed).map(drop));
-    config(Semaphore::new(&b, &Gmem::new(pointer.clone(), DType::S32)).map(drop));
+    refused(Semaphore::new(&b, &Gmem::new(pointer.clone(), DType::S32)).map(drop), "Semaphore");
     let shared = Smem::alloc(&mut b, DType::U32, None, &lay!("1:1")).unwrap();
-    config(Semaphore::new(&b, shared.engine()).map(drop));
+    refused(Semaphore::new(&b, shared.engine()).map(drop), "Semaphore");
     assert_eq!(shared.engine().dtype(), DType::U32);
 }

@@ -2,7 +2,7 @@
 
 use girih_codegen::algorithm::{block_scan, cluster_reduce, warp_scan};
 use girih_codegen::scalar::COMPUTED;
-use girih_codegen::{Builder, Cond, Error, Scalar};
+use girih_codegen::{Builder, BuilderError, Cond, Error, Scalar};
 use girih_ptx::{Special, Type};
 use girih_sim::{Launch, Memory, Options, Program};
 use girih_tensor::{DType, Space};
@@ -49,7 +49,7 @@ fn lanes_with_the_same_bits_are_found() {
             Ok(b.match_any(&own)?.to(DType::S32))
         });
         if dtype.bits() == 16 {
-            assert!(matches!(found, Err(Error::Config { .. })), "{found:?}");
+            assert!(matches!(found, Err(Error::Builder(BuilderError::MatchDType { .. }))), "{found:?}");
             continue;
         }
         let same = |thread: i32| {
@@ -87,7 +87,8 @@ fn scans_are_of_the_threads_before() {
         let most = |t: usize| sums[..=t].iter().max().unwrap() - sums[t];
         assert_eq!(twice.unwrap(), (0..threads as usize).map(most).collect::<Vec<_>>());
     }
-    assert!(matches!(per_thread(33, |b, thread| block_scan(b, thread, last)), Err(Error::Config { .. })));
+    let part = per_thread(33, |b, thread| block_scan(b, thread, last));
+    assert!(matches!(part, Err(Error::Builder(BuilderError::WholeWarps { threads: 33 }))), "{part:?}");
 }
 
 /// The number that each block of a cluster computes from its rank, which all its threads must have.
@@ -147,11 +148,14 @@ fn clusters_reduce_what_their_blocks_have() {
         assert_eq!(found.unwrap(), wanted, "{cluster}");
     }
     let none = per_thread(32, |b, thread| cluster_reduce(b, thread, |x, y| x + y));
-    assert!(matches!(none, Err(Error::Config { what: "cluster of a reduction", .. })), "{none:?}");
-    for (sm, blocks) in [(80, [2, 1, 1]), (90, [0, 1, 1]), (90, [4, 4, 2])] {
+    assert!(matches!(none, Err(Error::Builder(BuilderError::NoCluster {}))), "{none:?}");
+    for (sm, blocks, kind) in
+        [(80, [2, 1, 1], "Target"), (90, [0, 1, 1], "Cluster"), (90, [4, 4, 2], "Cluster")]
+    {
         let mut b = Builder::new("k", sm, 32);
         b.cluster(blocks);
-        assert!(matches!(b.finish(), Err(Error::Config { what: "cluster", .. })), "{sm} {blocks:?}");
+        let Err(Error::Builder(error)) = b.finish() else { panic!("{sm} {blocks:?}") };
+        assert_eq!(error.kind(), kind, "{error}");
     }
 }
 
@@ -163,7 +167,8 @@ fn one_lane_is_elected() {
         Ok(count.to(DType::S32))
     });
     assert_eq!(elected.unwrap(), [1, 1]);
-    assert!(matches!(Builder::new("k", 80, 32).elect_one(), Err(Error::Config { .. })));
+    let old = Builder::new("k", 80, 32).elect_one();
+    assert!(matches!(old, Err(Error::Builder(BuilderError::Target { sm: 80, least: 90, .. }))), "{old:?}");
 }
 
 #[test]

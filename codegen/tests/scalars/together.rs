@@ -4,7 +4,7 @@ use float8::{F8E4M3, F8E5M2};
 use girih_codegen::algorithm::{block_reduce, copy, read, reduce, transform, warp_reduce, write};
 use girih_codegen::atom::AUTO_VECTORIZING_COPY;
 use girih_codegen::scalar::COMPUTED;
-use girih_codegen::{Builder, Cond, Error, Expr, Gmem, Rmem, Scalar};
+use girih_codegen::{Builder, BuilderError, Cond, Error, Expr, Gmem, Rmem, Scalar};
 use girih_layout::{Lay, lay};
 use girih_ptx::{Module, Special};
 use girih_sim::{Launch, Memory, Options, Program};
@@ -73,7 +73,7 @@ fn shuffles_bring_what_other_lanes_have() {
     }
     assert!(matches!(
         per_thread(32, |b, thread| b.shfl_xor(thread, 32)),
-        Err(Error::Config { what: "lanes of a shuffle", .. })
+        Err(Error::Builder(BuilderError::ShuffleLanes { .. }))
     ));
     assert!(per_thread(32, |b, thread| b.shfl(thread, &thread.to(DType::F32))).is_err());
 }
@@ -104,7 +104,7 @@ fn reductions_are_of_all_threads() {
     let found = per_thread(48, |b, t| block_reduce(b, t, |x, y| x + y)).unwrap_err();
     assert_eq!(
         found.to_string(),
-        "threads of a block = 48: multiples of 32, whole warps, for reductions and scans of a block"
+        "a reduction or scan of a block of 48 threads: multiples of 32 are accepted, which are whole warps"
     );
 }
 

@@ -93,7 +93,10 @@ fn nodes_that_access_memory_are_refused() {
             .fused(&problem, KernelKind::Simt, &epilogue)
             .expect_err("refused")
             .to_string();
-        assert!(error.starts_with("node of an epilogue = ") && error.contains("st.global"), "{error}");
+        assert!(
+            error.starts_with("a node of an epilogue contains") && error.contains("st.global"),
+            "{error}"
+        );
     }
     let printing = Epilogue::new().node("print", [], |b, e| {
         b.printf("%f\n", &[e.value()])?;

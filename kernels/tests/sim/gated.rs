@@ -65,20 +65,20 @@ fn what_cannot_be_gated_is_refused() -> Result<(), Failure> {
         (even, KernelKind::Sm80, gated.clone(), "`Problem::gated`"),
         (problem, KernelKind::Sm80, Epilogue::new().relu(), "`Epilogue::gated`"),
         (problem, KernelKind::Sm80, gated.clone().gated(Activation::Relu), "one gate"),
-        (problem, KernelKind::Sm90, gated.clone().amax("amax"), "no outputs besides C"),
+        (problem, KernelKind::Sm90, gated.clone().amax("amax"), "one without outputs besides C"),
         (
             problem,
             KernelKind::Sm90,
             gated.clone().reduce(Output::row("sums", Reduction::Sum)),
-            "no outputs besides C",
+            "one without outputs besides C",
         ),
         (problem, KernelKind::Sm80, before.then(gated.clone()).then(behind), "inputs of different names"),
-        (problem.with_order(Order::Column), KernelKind::Sm80, gated.clone(), "a C whose rows are contiguous"),
+        (problem.with_order(Order::Column), KernelKind::Sm80, gated.clone(), "a C of contiguous rows"),
         (
             Problem::new(DType::F32, [8, 16, 8], Layout::Tn)?.gated()?,
             KernelKind::Simt,
             gated.clone(),
-            "an atom of tensor cores",
+            "atoms of tensor cores",
         ),
     ] {
         let told = gemms.fused(&problem, kind, &epilogue).expect_err(text).to_string();

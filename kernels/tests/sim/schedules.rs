@@ -122,6 +122,6 @@ fn configurations_must_fit() -> Result<(), Failure> {
         ..good.with_mainloop(Mainloop::Multistage(mainloop))
     };
     let told = error(twice);
-    assert!(told.contains("sums of a tile = 8192: 4096"), "{told}");
+    assert!(told.contains("8192 accumulators for the 4096 elements of a tile"), "{told}");
     Ok(())
 }

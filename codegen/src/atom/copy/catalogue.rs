@@ -6,6 +6,7 @@ use girih_tensor::DType;
 
 use super::{Cache, CopyAtom, CopyOp, Reduction, Transfer};
 use crate::Error;
+use crate::error::CopyError;
 
 /// The atom of one thread that moves its bits in order.
 const fn one_thread(op: CopyOp, bits: Lay, sm: u32) -> CopyAtom {
@@ -223,17 +224,11 @@ impl CopyAtom {
     /// `cp.async.bulk` of `bits` bits of contiguous memory.
     ///
     /// # Errors
-    /// [`Error::Config`] unless `bits` is a multiple of 16 bytes, and for a transfer that only tensors have. Reductions, which depend on
+    /// [`CopyError`] unless `bits` is a multiple of 16 bytes, and for a transfer that only tensors have. Reductions, which depend on
     /// the dtype of the values, are made by [`CopyAtom::bulk_reduce`].
     pub fn bulk(transfer: Transfer, bits: i64) -> Result<CopyAtom, Error> {
         if matches!(transfer, Transfer::Multicast | Transfer::Reduce(_)) {
-            return Err(Error::Config {
-                what: "transfer",
-                value: format!("{transfer:?}"),
-                accepted: String::from(
-                    "a load, a store or a prefetch; `CopyAtom::bulk_reduce` for a reduction",
-                ),
-            });
+            return Err(CopyError::Transfer { transfer: format!("{transfer:?}") }.into());
         }
         Ok(one_thread(CopyOp::Bulk(transfer), whole_lines(bits)?, 90))
     }
@@ -252,16 +247,11 @@ impl CopyAtom {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Config`] unless `bits` is a multiple of 16 bytes, and for values that `op` does not combine.
+    /// [`CopyError`] unless `bits` is a multiple of 16 bytes, and for values that `op` does not combine.
     pub fn bulk_reduce(op: Reduction, dtype: DType, bits: i64) -> Result<CopyAtom, Error> {
         if op.ty(dtype).is_none() {
-            let known = DType::ALL.iter().filter(|dtype| op.ty(**dtype).is_some());
-            let known: Vec<&str> = known.map(|dtype| dtype.name()).collect();
-            return Err(Error::Config {
-                what: "dtype",
-                value: dtype.to_string(),
-                accepted: format!("{} for this reduction", known.join(", ")),
-            });
+            let accepted = DType::ALL.iter().copied().filter(|dtype| op.ty(*dtype).is_some()).collect();
+            return Err(CopyError::Reduction { op: format!("{op:?}"), dtype, accepted }.into());
         }
         Ok(one_thread(CopyOp::BulkReduce { op, dtype }, whole_lines(bits)?, 90))
     }
@@ -277,14 +267,10 @@ impl CopyAtom {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Config`] for another rank than 1 to 5, and unless `bits` is a multiple of 16 bytes.
+    /// [`CopyError`] for another rank than 1 to 5, and unless `bits` is a multiple of 16 bytes.
     pub fn tma(transfer: Transfer, rank: u32, bits: i64) -> Result<CopyAtom, Error> {
         if !(1..=5).contains(&rank) {
-            return Err(Error::Config {
-                what: "rank",
-                value: rank.to_string(),
-                accepted: String::from("1 to 5 dimensions"),
-            });
+            return Err(CopyError::Rank { rank }.into());
         }
         Ok(one_thread(CopyOp::Tma { transfer, rank }, whole_lines(bits)?, 90))
     }
@@ -293,11 +279,7 @@ impl CopyAtom {
 /// `(1,bits):(0,1)`
 fn whole_lines(bits: i64) -> Result<Lay, Error> {
     if bits < 1 || bits % 128 != 0 {
-        return Err(Error::Config {
-            what: "bits",
-            value: bits.to_string(),
-            accepted: String::from("a positive multiple of 128 bits"),
-        });
+        return Err(CopyError::Bits { bits }.into());
     }
     Ok(Lay::concat(&[lay!("1:0"), Lay::leaf(Int::fixed(bits), Stride::Int(Int::fixed(1)))?])?)
 }

@@ -1,11 +1,12 @@
 //! Every MMA atom, and constants for the atoms that kernels name.
 
-use girih_layout::{Error as LayoutError, Message};
+use girih_layout::Error as LayoutError;
 use girih_tensor::DType;
 
 use super::family::{Since, Types, Wgmma, dot, fma, quad_pair, warp, wgmma};
 use super::{Major, MmaAtom, MmaKind, Product, name};
 use crate::Error;
+use crate::error::WgmmaError;
 
 use DType::{B1, Bf16, E4m3, E5m2, F16, F32, F64, S4, S8, S16, S32, Tf32, U4, U8};
 
@@ -221,7 +222,7 @@ impl MmaAtom {
     /// The atom of a warpgroup: M = 64, K = 32 bytes (256 bits of B1), `n` columns, and the types of C, A and B.
     ///
     /// # Errors
-    /// [`Error::Config`] for parameters that `wgmma` does not have; the error says which it has.
+    /// [`Error::Wgmma`] for parameters that `wgmma` does not have; the error says which it has.
     ///
     /// # Examples
     /// ```
@@ -253,39 +254,32 @@ impl MmaAtom {
         majors: [Major; 2],
         product: Product,
     ) -> Result<MmaAtom, NoAtom> {
-        let (what, value, accepted) = if !kind.is_wgmma() {
-            ("wgmma", text(name::kind(kind)), "WgmmaSs or WgmmaRs")
+        let error = if !kind.is_wgmma() {
+            WgmmaError::Kind { kind: name::kind(kind) }
         } else if !has_types(types) {
-            let accepted = "C, A, B of f32 or f16 from f16 or from 8-bit floats, f32 from bf16 or tf32, s32 from 8-bit \
-                            integers or bits";
-            (
-                "wgmma types",
-                list(&[types[0].format().cute, types[1].format().cute, types[2].format().cute]),
-                accepted,
-            )
+            WgmmaError::Types { types }
         } else if !has_n(types, n) {
             let accepted = match types[0] {
                 S32 => "8, 16, 24, 32, then multiples of 16 to 256",
                 _ => "multiples of 8 to 256",
             };
-            ("wgmma N", number(n), accepted)
+            WgmmaError::Columns { n, accepted }
         } else if !has_majors(kind, types, majors) {
-            let accepted = "K-major; in shared memory, elements of 16 bits in any order";
-            ("wgmma majors", list(&[name::major(majors[0]), name::major(majors[1])]), accepted)
+            WgmmaError::Majors { majors: [name::major(majors[0]), name::major(majors[1])] }
         } else if !has_product(types, product) {
             let accepted = match types {
                 [S32, B1, _] => "And",
                 [S32, ..] => "Multiply or Saturate",
                 _ => "Multiply",
             };
-            ("wgmma product", text(name::product(product)), accepted)
+            WgmmaError::Product { product: name::product(product), accepted }
         } else {
             return match wgmma(Wgmma { kind, n, types, majors, product }) {
                 Ok(atom) => Ok(atom),
                 Err(error) => Err(NoAtom::Layout(error)),
             };
         };
-        Err(NoAtom::Config { what, value, accepted })
+        Err(NoAtom::Wgmma(error))
     }
 }
 
@@ -293,48 +287,16 @@ impl MmaAtom {
 #[expect(clippy::large_enum_variant, reason = "constants have no heap")]
 pub(crate) enum NoAtom {
     Layout(LayoutError),
-    /// [`Error::Config`].
-    Config {
-        what: &'static str,
-        value: Message,
-        accepted: &'static str,
-    },
+    Wgmma(WgmmaError),
 }
 
 impl From<NoAtom> for Error {
     fn from(none: NoAtom) -> Error {
         match none {
             NoAtom::Layout(error) => Error::Layout(error),
-            NoAtom::Config { what, value, accepted } => {
-                Error::Config { what, value: value.as_str().to_owned(), accepted: accepted.to_owned() }
-            }
+            NoAtom::Wgmma(error) => Error::Wgmma(error),
         }
     }
-}
-
-const fn text(text: &str) -> Message {
-    let mut line = Message::EMPTY;
-    line.text(text);
-    line
-}
-
-const fn number(number: i64) -> Message {
-    let mut line = Message::EMPTY;
-    line.text(if number < 0 { "-" } else { "" });
-    line.number(number.unsigned_abs() as usize);
-    line
-}
-
-/// The names in brackets.
-const fn list(names: &[&str]) -> Message {
-    let (mut line, mut i) = (Message::EMPTY, 0);
-    while i < names.len() {
-        line.text(if i == 0 { "[" } else { ", " });
-        line.text(names[i]);
-        i += 1;
-    }
-    line.text("]");
-    line
 }
 
 /// An atom that is built when the crate is compiled.

@@ -9,7 +9,7 @@ use crate::atom::{
     CopyAtom, MmaAtom, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N, SM80_16X8X16_F32BF16BF16F32_TN,
     SM80_16X8X16_F32F16F16F32_TN, SM80_CP_ASYNC_CACHEALWAYS_ZFILL_8, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL_16,
 };
-use crate::attention::config::refuse;
+use crate::error::AttentionError;
 use crate::plan::{Access, best_swizzle};
 use crate::sizes::extent;
 use crate::tiled::copy::coalesced;
@@ -111,27 +111,30 @@ impl DecodeConfig {
     /// Checks what the kernels rely on.
     pub(super) fn check(&self) -> Result<(), Error> {
         if !matches!(self.dtype, DType::F16 | DType::Bf16) {
-            return refuse("dtype", self.dtype, "f16 or bf16");
+            return Err(
+                AttentionError::DType { dtype: self.dtype, accepted: &[DType::F16, DType::Bf16] }.into()
+            );
         }
         if self.cache != self.dtype && !matches!(self.cache, DType::E4m3 | DType::E5m2) {
-            return refuse("cache", self.cache, format!("{}, e4m3 or e5m2", self.dtype));
+            return Err(AttentionError::Cache { cache: self.cache, dtype: self.dtype }.into());
         }
         if !matches!(self.head_dim, 64 | 128 | 256) {
-            return refuse("head_dim", self.head_dim, "64, 128 or 256");
+            let accepted = String::from("64, 128 and 256");
+            return Err(AttentionError::HeadDim { head_dim: self.head_dim, accepted }.into());
         }
         let powers = self.rows.iter().all(|&n| n > 0 && n.count_ones() == 1);
         if !powers || !matches!(self.tile_rows(), 16 | 64) {
-            return refuse("rows", format!("{:?}", self.rows), "powers of two, together 16 or 64");
+            return Err(AttentionError::Rows { rows: self.rows }.into());
         }
         if let Some(page) = self.page.filter(|page| !(16..=256).contains(page) || page.count_ones() != 1) {
-            return refuse("page", page, "powers of two from 16 to 256");
+            return Err(AttentionError::Page { page }.into());
         }
         if !(2..=8).contains(&self.stages) {
-            return refuse("stages", self.stages, "2 to 8");
+            return Err(AttentionError::Stages { stages: self.stages, least: 2, most: 8 }.into());
         }
         if self.shared_bytes() > MAX_SHARED {
-            let accepted = format!("stages that together with Q take at most {MAX_SHARED} bytes");
-            return refuse("shared memory", self.shared_bytes(), accepted);
+            let bytes = self.shared_bytes();
+            return Err(AttentionError::SharedMemory { bytes, most: MAX_SHARED }.into());
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use girih_layout::{Int, Lay, Swizzle, Tile};
 use girih_tensor::DType;
 
-use super::super::config::{AttentionConfig, refuse};
+use super::super::config::AttentionConfig;
 use crate::Error;
 use crate::atom::{
     MmaAtom, MmaKind, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N, SM80_16X8X16_F32BF16BF16F32_TN,
@@ -11,7 +11,7 @@ use crate::atom::{
 };
 use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
-use crate::error::narrow;
+use crate::error::{AttentionError, narrow};
 use crate::sizes::extent;
 use crate::tiled::copy::{TiledCopy, coalesced};
 use crate::tiled::mma::{Operand, TiledMma};
@@ -84,10 +84,10 @@ impl Multistage {
     /// Threads of a block.
     ///
     /// # Errors
-    /// [`Error::Config`] for more than a block has.
+    /// [`AttentionError::Warps`] for more than a block has.
     pub(in crate::attention) fn threads(&self) -> Result<u32, Error> {
         if !(1..=16).contains(&self.warps) || self.warps.count_ones() != 1 {
-            return refuse("warps", self.warps, "1, 2, 4, 8 or 16");
+            return Err(AttentionError::Warps { warps: self.warps }.into());
         }
         narrow("threads", 32 * self.warps)
     }
@@ -97,7 +97,10 @@ impl Multistage {
             DType::Bf16 => Ok(SM80_16X8X16_F32BF16BF16F32_TN),
             DType::F16 => Ok(SM80_16X8X16_F32F16F16F32_TN),
             DType::F32 => Ok(UNIVERSAL_FMA_F32),
-            other => refuse("dtype", other, "bf16, f16 or f32"),
+            dtype => {
+                let accepted = &[DType::Bf16, DType::F16, DType::F32];
+                Err(AttentionError::DType { dtype, accepted }.into())
+            }
         }
     }
 
@@ -143,7 +146,7 @@ impl Multistage {
         let bytes = self.vector.saturating_mul(element_bytes("dtype", config.dtype)?);
         let store = u32::try_from(bytes).ok().and_then(universal_copy);
         let Some(store) = store.filter(|_| self.vector > 0) else {
-            return refuse("vector", self.vector, "1 to 16 bytes of elements, a power of two");
+            return Err(AttentionError::Vector { vector: self.vector, dtype: config.dtype }.into());
         };
         let load = cp_async(narrow("vector", bytes)?).unwrap_or(store);
         let threads = i64::from(self.threads()?);
@@ -161,31 +164,31 @@ impl Multistage {
         let AttentionConfig { head_dim, tile: [queries, keys], dtype, .. } = *config;
         let (atom, threads) = (Multistage::atom(config)?, i64::from(self.threads()?));
         if !(32..=MAX_HEAD_DIM).contains(&head_dim) || head_dim % 32 != 0 {
-            return refuse("head dim", head_dim, format!("multiples of 32 up to {MAX_HEAD_DIM}"));
+            let accepted = format!("multiples of 32 up to {MAX_HEAD_DIM}");
+            return Err(AttentionError::HeadDim { head_dim, accepted }.into());
         }
         if !(2..=16).contains(&self.stages) {
-            return refuse("stages", self.stages, "2 to 16");
+            return Err(AttentionError::Stages { stages: self.stages, least: 2, most: 16 }.into());
         }
         let fma = atom.kind == MmaKind::Fma;
         let rows = self.warps * if fma { 2 } else { atom.shape_mnk[0] };
         if !(rows..=1024).contains(&queries) || queries % rows != 0 {
-            return refuse("queries of a tile", queries, format!("a multiple of {rows} up to 1024"));
+            let accepted = format!("multiples of {rows} up to 1024");
+            return Err(AttentionError::Queries { queries, accepted }.into());
         }
         if !(16..=256).contains(&keys) || keys.count_ones() != 1 {
-            return refuse("keys of a tile", keys, "a power of two from 16 to 256");
+            return Err(AttentionError::Keys { keys, accepted: "powers of two" }.into());
         }
         let sums = queries * (head_dim + keys) / threads;
         if sums > MAX_ACCUMULATORS {
-            let value = format!("{queries} queries, {keys} keys, {head_dim} columns");
-            let accepted =
-                format!("at most {MAX_ACCUMULATORS} scores and sums for each of {threads} threads");
-            return refuse("tile", value, accepted);
+            let most = MAX_ACCUMULATORS;
+            return Err(AttentionError::Accumulators { queries, keys, head_dim, threads, most }.into());
         }
         let weights = if fma { queries * keys } else { 0 };
         let elements = queries * head_dim + self.stages.saturating_mul(keys * head_dim) + weights;
         let bytes = elements * element_bytes("dtype", dtype)?;
         if bytes > MAX_SHARED {
-            return refuse("shared memory", format!("{bytes} bytes"), format!("at most {MAX_SHARED} bytes"));
+            return Err(AttentionError::SharedMemory { bytes, most: MAX_SHARED }.into());
         }
         self.copies(config, queries)?;
         self.copies(config, keys).map(drop)

@@ -264,9 +264,3 @@ impl Carrier<'_> {
         Ok(())
     }
 }
-
-/// The error for an epilogue that reads what is read ahead where C is not staged.
-pub(super) fn not_staged() -> Error {
-    let (value, accepted) = (String::from("read ahead"), String::from("a store by tensor copies"));
-    Error::Config { what: "input of an epilogue", value, accepted }
-}

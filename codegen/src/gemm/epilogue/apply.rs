@@ -6,7 +6,7 @@ use std::rc::Rc;
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{DType, Engine, Slice, Tensor};
 
-use super::ahead::{InPlace, not_staged};
+use super::ahead::InPlace;
 use super::gate::once_for_pairs;
 use super::reduce::{Partial, Reducing, Tiles};
 use super::{Element, Epilogue, Part, Step};
@@ -155,7 +155,9 @@ impl AtTile<'_> {
                 Part::Tensor(tensor) => read_once(b, &piece.of(tensor)?)?,
                 Part::Scalar(value) => vec![value.clone()],
                 Part::Ahead(Some(place)) => place.read(b, piece)?,
-                Part::Ahead(None) => return Err(not_staged()),
+                Part::Ahead(None) => {
+                    return Err(Error::Generator("a prefetched input without its place in shared memory"));
+                }
             });
         }
         let coordinate = piece.of(&self.coordinate)?;
@@ -176,7 +178,7 @@ impl AtTile<'_> {
             for node in &self.epilogue.nodes {
                 match &node.step {
                     Step::Map(function) => {
-                        element.value = b.computing("node of an epilogue", |b| function(b, &element))?;
+                        element.value = b.computing("a node of an epilogue", |b| function(b, &element))?;
                     }
                     Step::Reduce(_) => {
                         if let Some((reducing, partial)) = reducing.next() {

@@ -7,6 +7,7 @@ use girih_tensor::{Engine, Tensor};
 
 use super::{Epilogue, Node, Step};
 use crate::Error;
+use crate::error::GemmError;
 
 /// A function of a single value, by which neural networks are not linear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,24 +75,22 @@ impl Epilogue {
     /// Checks that there is one gate at most, and that no input is read on both sides of the gate.
     pub(in crate::gemm) fn check_gate(&self) -> Result<(), Error> {
         let Some(gate) = self.gate() else { return Ok(()) };
-        let refused = |accepted: &str| {
-            Err(Error::Config { what: "gated epilogue", value: self.key(), accepted: accepted.into() })
-        };
+        let refused = |accepted| Err(GemmError::Gate { epilogue: self.key(), accepted }.into());
         if self.nodes[gate + 1..].iter().any(|node| matches!(node.step, Step::Gate(_))) {
-            return refused("one gate");
+            return refused("one with one gate");
         }
         if self.nodes[..gate]
             .iter()
             .flat_map(|node| &node.inputs)
             .any(|input| self.is_behind_gate(&input.name))
         {
-            return refused("inputs of different names before the gate and behind it");
+            return refused("one with inputs of different names before and after the gate");
         }
         if self.transposed {
-            return refused("a C whose rows are contiguous, by a kernel that stores rows");
+            return refused("a C of contiguous rows");
         }
         if !self.outputs().is_empty() {
-            return refused("no outputs besides C");
+            return refused("one without outputs besides C");
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ impl Epilogue {
         key: impl Into<String>,
         function: impl Fn(&Scalar) -> Scalar + Send + Sync + 'static,
     ) -> Epilogue {
-        self.ready(key.into(), Vec::new(), move |_, e, []: [&Scalar; 0]| Ok(function(e.value())))
+        self.ready(key.into(), [], move |_, e, []| Ok(function(e.value())))
     }
 
     /// Multiplies by a number that the launch gives, CUTLASS's alpha: an f32 by its name, or a scalar of another dtype.
@@ -43,15 +43,13 @@ impl Epilogue {
     /// Multiplies by a number that is known when the kernel is generated.
     #[must_use]
     pub fn scale_by(self, factor: f32) -> Epilogue {
-        self.ready(format!("scale_by({factor:?})"), Vec::new(), move |_, e, []: [&Scalar; 0]| {
-            Ok(e.value() * f64::from(factor))
-        })
+        self.ready(format!("scale_by({factor:?})"), [], move |_, e, []| Ok(e.value() * f64::from(factor)))
     }
 
     /// Adds an input, such as a bias or a residual.
     #[must_use]
     pub fn plus(self, input: Input) -> Epilogue {
-        self.ready(format!("plus {input}"), vec![input], |_, e, [other]| Ok(e.value() + other))
+        self.ready(format!("plus {input}"), [input], |_, e, [other]| Ok(e.value() + other))
     }
 
     /// Adds `factor` times an input, where the launch gives the factor as in [`Epilogue::scale`]: CUTLASS's beta and C.
@@ -59,14 +57,14 @@ impl Epilogue {
     pub fn plus_scaled(self, factor: impl Into<Input>, input: Input) -> Epilogue {
         let factor = factor.into();
         let key = format!("plus {factor} * {input}");
-        let inputs = vec![factor, input];
+        let inputs = [factor, input];
         self.ready(key, inputs, |_, e, [factor, other]| Ok(other.mul_add(factor, e.value())))
     }
 
     /// Multiplies by an input, such as scales of rows or columns, or a mask.
     #[must_use]
     pub fn times(self, input: Input) -> Epilogue {
-        self.ready(format!("times {input}"), vec![input], |_, e, [other]| Ok(e.value() * other))
+        self.ready(format!("times {input}"), [input], |_, e, [other]| Ok(e.value() * other))
     }
 
     /// The larger of the value and 0; NaN stays NaN.
@@ -104,25 +102,19 @@ impl Epilogue {
     fn ready<const N: usize>(
         self,
         key: String,
-        inputs: Vec<Input>,
+        inputs: [Input; N],
         function: impl Fn(&mut Builder, &Element<'_>, [&Scalar; N]) -> Result<Scalar, Error>
         + Send
         + Sync
         + 'static,
     ) -> Epilogue {
-        let names: Vec<String> = inputs.iter().map(|input| input.name.clone()).collect();
+        let names = inputs.each_ref().map(|input| input.name.clone());
         let function = move |b: &mut Builder, element: &Element<'_>| {
-            let values: Vec<Scalar> = names.iter().map(|name| element.input(name)).collect();
-            let values: Vec<&Scalar> = values.iter().collect();
-            let wrong = |_| Error::Config {
-                what: "inputs of an epilogue",
-                value: names.join(", "),
-                accepted: format!("{N} inputs"),
-            };
-            function(b, element, <[&Scalar; N]>::try_from(values).map_err(wrong)?)
+            let values = names.each_ref().map(|name| element.input(name));
+            function(b, element, values.each_ref())
         };
         let reads_tiles = inputs.iter().any(|input| input.kind != InputKind::Scalar);
-        self.with(Node { key, inputs, reads_tiles, step: Step::Map(Arc::new(function)) })
+        self.with(Node { key, inputs: inputs.into(), reads_tiles, step: Step::Map(Arc::new(function)) })
     }
 }
 

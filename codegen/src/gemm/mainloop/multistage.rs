@@ -41,7 +41,7 @@ impl Multistage {
     /// The mainloop on tiles of BlockM, BlockN, BlockK elements.
     ///
     /// # Errors
-    /// [`Error::Config`], which names the field that does not fit, and what would be accepted.
+    /// [`Error::Gemm`], which names the field that does not fit.
     pub fn mainloop(&self, tile: [i64; 3]) -> Result<MultistageMainloop, Error> {
         self.check(tile)?;
         let [a, b] = [Operand::A, Operand::B];

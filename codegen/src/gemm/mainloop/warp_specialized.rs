@@ -13,6 +13,7 @@ use girih_tensor::Tensor;
 use crate::algorithm::{fence_barrier_init, prefetch_tma_descriptor};
 use crate::atom::{Major, Transfer};
 use crate::builder::{Builder, Cond};
+use crate::error::GemmError;
 use crate::sync::OrderedSequence;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
@@ -62,7 +63,7 @@ impl WarpSpecialized {
     /// The mainloop on tiles of BlockM, BlockN, BlockK elements.
     ///
     /// # Errors
-    /// [`Error::Config`], which names the field that does not fit, and what would be accepted.
+    /// [`Error::Gemm`], which names the field that does not fit.
     pub fn mainloop(&self, tile: [i64; 3]) -> Result<WarpSpecializedMainloop, Error> {
         self.check(tile)?;
         Ok(WarpSpecializedMainloop { parts: *self, tile, mma: self.mma()? })
@@ -86,11 +87,10 @@ impl WarpSpecializedMainloop {
     /// (Scales,Groups), says: the scales of a group follow each other (CUTLASS's scales are M-major too).
     ///
     /// # Errors
-    /// [`Error::Config`] for an operand without scales; as [`TmaCopy::new`].
+    /// [`GemmError::Scales`] for an operand without scales; as [`TmaCopy::new`].
     pub fn tma_copy_of_scales(&self, operand: Operand, global: &Lay) -> Result<TmaCopy, Error> {
         let Some(scaling) = self.parts.scales(operand) else {
-            let accepted = String::from("the A of a mixed input, or A and B of a mainloop with block scales");
-            return Err(Error::Config { what: "scales", value: format!("{operand:?}"), accepted });
+            return Err(GemmError::Scales { operand: format!("{operand:?}") }.into());
         };
         let one = self.scales_layout(operand, &scaling)?.take(0, 2)?; // (Scales,1)
         TmaCopy::new(Transfer::Load, scaling.dtype, global, &one, Swizzle::NONE)
@@ -110,7 +110,7 @@ impl WarpSpecializedMainloop {
     /// Takes shared memory for the stages of A and B. What the kernel keeps there besides may come before or after.
     ///
     /// # Errors
-    /// [`Error::Config`] for shared memory that does not suffice.
+    /// [`BuilderError::SharedMemory`](crate::BuilderError::SharedMemory) for shared memory that does not suffice.
     #[track_caller]
     pub fn stages(&self, b: &mut Builder) -> Result<Stages, Error> {
         let tiles = [self.stages_of(b, Operand::A)?, self.stages_of(b, Operand::B)?];
@@ -131,7 +131,7 @@ impl WarpSpecializedMainloop {
     /// go through the same columns of tiles. `feeds` are those of A and B, and of the scales of A and of B where these have scales.
     ///
     /// # Errors
-    /// [`Error::Config`] for shared memory that does not suffice, and for another number of feeds; the errors of `produce` and `consume`.
+    /// [`BuilderError::SharedMemory`](crate::BuilderError::SharedMemory) for shared memory that does not suffice, [`GemmError::Feeds`] for another number of feeds; the errors of `produce` and `consume`.
     ///
     /// # Examples
     /// The kernel has a block for each tile of 64 x 64, and does not store the accumulators.
@@ -201,8 +201,7 @@ impl WarpSpecializedMainloop {
         let feeds = feeds.into();
         let wanted = 2 + stages.scales.iter().flatten().count();
         if feeds.len() != wanted {
-            let accepted = format!("{wanted}: of A, of B, and of the scales of those that have scales");
-            return Err(Error::Config { what: "feeds", value: feeds.len().to_string(), accepted });
+            return Err(GemmError::Feeds { feeds: feeds.len(), accepted: wanted }.into());
         }
         let thread = b.special(Special::TidX);
         let stage_bytes = self.parts.stage_bytes(self.tile)?;

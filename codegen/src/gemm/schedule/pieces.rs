@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::Error;
+use crate::error::GemmError;
 
 /// The words of a piece in memory: row and column, first tile along K and how many there are, array and flags, product and others. The
 /// second one of two is in the upper half of a word, of which the sign is free, and the flags above 24 bits.
@@ -108,15 +109,14 @@ impl Pieces {
         array_bytes: u64,
     ) -> Result<Pieces, Error> {
         let [lower, upper] = MOST;
-        for (what, value, most) in [
+        for (what, tiles, most) in [
             ("rows of tiles", rows, lower),
             ("columns of tiles", columns, upper),
             ("tiles along K", work.along_k, upper),
-            ("products", work.products, lower),
+            ("problems", work.products, lower),
         ] {
-            if value > most {
-                let accepted = format!("at most {most} where blocks share out tiles along K");
-                return Err(Error::Config { what, value: value.to_string(), accepted });
+            if tiles > most {
+                return Err(GemmError::WorkUnits { what, tiles, most }.into());
             }
         }
         let parts = work.cut().parts(work);

@@ -10,8 +10,7 @@ use crate::atom::{
 };
 use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
-use crate::error::narrow;
-use crate::gemm::config::refuse;
+use crate::error::{GemmError, narrow};
 use crate::sizes::{extent, is_bijective, static_size};
 use crate::tiled::copy::{TiledCopy, coalesced};
 use crate::tiled::mma::{Operand, TiledMma};
@@ -77,7 +76,7 @@ impl Multistage {
     /// Threads of a block.
     ///
     /// # Errors
-    /// [`Error::Mismatch`], [`Error::NotStatic`]; [`Error::Config`] for more than a block has.
+    /// [`Error::Mismatch`], [`Error::NotStatic`]; [`Error::Wide`] for more than 32 bits hold.
     pub fn threads(&self) -> Result<u32, Error> {
         narrow("threads", self.mma()?.threads()?)
     }
@@ -115,11 +114,7 @@ impl Multistage {
         {
             Some(atom) if vector > 0 => atom,
             _ => {
-                return Err(Error::Config {
-                    what: "vector",
-                    value: vector.to_string(),
-                    accepted: format!("1 to 16 bytes, a power of two, of elements of {element} bytes"),
-                });
+                return Err(GemmError::LoadVector { vector, bytes: element }.into());
             }
         };
         if vector == 1 && self.transposes(operand, extents)? {
@@ -171,51 +166,49 @@ impl Multistage {
             _ => &[],
         };
         if !taken || atom.a_type != atom.b_type || !sums.contains(&atom.c_type) {
-            let accepted = "f32, tf32, f16, bf16, e4m3 or e5m2 with f32 accumulators, f16 with f16, s8 with s32, f64 with f64";
-            return refuse("atom", atom.name(), accepted);
+            let accepted = "FMAs and warps' atoms of f32, tf32, f16, bf16, e4m3 or e5m2 with f32 accumulators, f16 with f16, s8 with s32 and f64 with f64";
+            return Err(GemmError::Atom { atom: atom.name(), with: "a multistage mainloop", accepted }.into());
         }
         if self.atoms.rank() != 2 || !is_bijective("atoms", &self.atoms)? {
-            return refuse("atoms", self.atoms.to_string(), "a bijective (AtomM,AtomN) layout");
+            let accepted = "a bijective (AtomM,AtomN) layout";
+            return Err(GemmError::Atoms { atoms: self.atoms.to_string(), accepted }.into());
         }
         if !(2..=16).contains(&self.stages) {
-            return refuse("stages", self.stages.to_string(), "2 to 16");
+            return Err(GemmError::Stages { stages: self.stages, least: 2, most: 16 }.into());
         }
         if !(1..=2).contains(&self.fragments) {
-            return refuse("fragments", self.fragments.to_string(), "1 or 2");
+            return Err(GemmError::Fragments { fragments: self.fragments }.into());
         }
         self.check_tile(tile)
     }
 
     /// Checks that the tile divides into atoms, and fits registers and shared memory.
     fn check_tile(&self, tile: [i64; 3]) -> Result<(), Error> {
-        for (mode, name) in ["tile M", "tile N", "tile K"].into_iter().enumerate() {
+        for (mode, name) in ["M", "N", "K"].into_iter().enumerate() {
             let side = if mode == 2 { self.k_atoms } else { static_size("atoms", &self.atoms.mode(mode)?)? };
             let unit = self.atom.shape_mnk[mode].saturating_mul(side);
             let extent = tile[mode];
             if unit < 1 || !(unit..=MAX_TILE).contains(&extent) || extent % unit != 0 {
-                let accepted = format!("a positive multiple of {unit}, at most {MAX_TILE}");
-                return refuse(name, extent.to_string(), &accepted);
+                return Err(GemmError::Tile { mode: name, extent, unit, most: MAX_TILE }.into());
             }
         }
         let [m, n, k] = tile;
         self.mma()?.thrfrg(Operand::C, &Lay::col_major([m, n])?)?;
         let threads = self.mma()?.threads()?;
         if !(32..=1024).contains(&threads) || threads % 32 != 0 {
-            return refuse("threads", threads.to_string(), "whole warps, at most 1024 threads");
+            return Err(GemmError::Threads { threads }.into());
         }
         let registers = if self.atom.c_type == DType::F64 { 2 } else { 1 };
-        if m * n / threads * registers > MAX_ACCUMULATORS {
-            let most = MAX_ACCUMULATORS / registers;
-            let accepted = format!("at most {most} accumulators for each of {threads} threads");
-            return refuse("tile (M,N)", format!("({m},{n})"), &accepted);
+        let registers = m * n / threads * registers;
+        if registers > MAX_ACCUMULATORS {
+            return Err(GemmError::Accumulators { m, n, registers, most: MAX_ACCUMULATORS }.into());
         }
         if self.k_blocks(k) < 2 || self.k_blocks(k) % 2 != 0 {
-            return refuse("tile K", k.to_string(), "an even number of k-blocks, at least two");
+            return Err(GemmError::KBlocks { k, blocks: self.k_blocks(k) }.into());
         }
         let bytes = (m + n) * k * self.stages * element_bytes("atom", self.atom.a_type)?;
         if bytes > MAX_SHARED {
-            let accepted = format!("stages of at most {MAX_SHARED} bytes of shared memory together");
-            return refuse("shared memory", format!("{bytes} bytes"), &accepted);
+            return Err(GemmError::SharedMemory { bytes, most: MAX_SHARED }.into());
         }
         Ok(())
     }

@@ -6,8 +6,7 @@ use girih_tensor::DType;
 use crate::atom::{GmmaLayout, MmaAtom, MmaKind};
 use crate::builder::MAX_SHARED;
 use crate::engine::element_bytes;
-use crate::error::narrow;
-use crate::gemm::config::refuse;
+use crate::error::{GemmError, narrow};
 use crate::sizes::{is_bijective, static_size};
 use crate::sync::OrderedSequence;
 use crate::tiled::mma::Operand;
@@ -165,7 +164,7 @@ impl WarpSpecialized {
     /// The threads of a block, in the producer's warpgroup and the consumers'.
     ///
     /// # Errors
-    /// [`Error::NotStatic`]; [`Error::Config`] for more than a block has.
+    /// [`Error::NotStatic`]; [`Error::Wide`] for more than 32 bits hold.
     pub fn threads(&self) -> Result<u32, Error> {
         narrow("threads", WARPGROUP.saturating_mul(self.consumers_of_all()?.saturating_add(1)))
     }
@@ -249,9 +248,7 @@ impl WarpSpecialized {
     pub(in crate::gemm) fn check_share(&self, tile: [i64; 3], blocks: i64) -> Result<(), Error> {
         let ([m, n, _], [_, columns, _]) = (tile, self.atom.shape_mnk);
         if n != columns || n % (8 * blocks) != 0 || self.with_columns(n / blocks).is_err() {
-            let accepted =
-                format!("the columns of one atom, a multiple of {} that a cluster can share", 8 * blocks);
-            return refuse("tile N", n.to_string(), &accepted);
+            return Err(GemmError::ClusterColumns { n, cluster: blocks, unit: 8 * blocks }.into());
         }
         self.check_shared(tile, m * n * element_bytes("atom", self.atom.c_type)?)
     }
@@ -267,35 +264,33 @@ impl WarpSpecialized {
             || atom.c_type == DType::F16 && atom.a_type != DType::F16
             || atom.a_type.bits() != atom.b_type.bits()
         {
-            let accepted = "a warpgroup's atom with B in shared memory, A in registers if there is a mixed input and else in \
-                            shared memory, and accumulators of f32, s32, or of f16 for f16";
-            return refuse("atom", atom.name(), accepted);
+            let with = "a warp-specialised mainloop";
+            let accepted = "warpgroups' atoms with B in shared memory, A in registers for a mixed input and else in shared memory, and \
+                            accumulators of f32, s32, or of f16 for f16";
+            return Err(GemmError::Atom { atom: atom.name(), with, accepted }.into());
         }
         if self.atoms.rank() != 2
             || !is_bijective("atoms", &self.atoms)?
             || static_size("atoms", &self.atoms.mode(1)?)? != 1
             || !(1..=4).contains(&self.consumers()?)
         {
-            return refuse("atoms", self.atoms.to_string(), "1 to 4 warpgroups along M: (AtomM,1)");
+            let accepted = "(AtomM,1) of 1 to 4 warpgroups along M";
+            return Err(GemmError::Atoms { atoms: self.atoms.to_string(), accepted }.into());
         }
         let teams = 4 / self.consumers()?;
         if !(1..=teams).contains(&self.teams) {
-            let accepted = format!("1 to {teams}, so that at most 4 warpgroups multiply");
-            return refuse("teams", self.teams.to_string(), &accepted);
+            let with = format!("{} warpgroups each, of which at most 4 multiply", self.consumers()?);
+            return Err(GemmError::Teams { teams: self.teams, with, most: teams }.into());
         }
         // A stage is released when the products of the next stage have been issued, so that two stages are the least.
         if !(2..=16).contains(&self.stages) {
-            return refuse("stages", self.stages.to_string(), "2 to 16");
+            return Err(GemmError::Stages { stages: self.stages, least: 2, most: 16 }.into());
         }
         let units = [self.rows()?, atom.shape_mnk[1], 128 / element];
-        for (mode, name) in ["tile M", "tile N", "tile K"].into_iter().enumerate() {
+        for (mode, name) in ["M", "N", "K"].into_iter().enumerate() {
             let (unit, tile) = (units[mode], tile[mode]);
             if tile < unit || tile % unit != 0 || tile > 1024 {
-                return refuse(
-                    name,
-                    tile.to_string(),
-                    &format!("a positive multiple of {unit}, at most 1024"),
-                );
+                return Err(GemmError::Tile { mode: name, extent: tile, unit, most: 1024 }.into());
             }
         }
         let [_, n, k] = tile;
@@ -304,16 +299,13 @@ impl WarpSpecialized {
         let blocks = self.multicast.max(1);
         let parted = || n % (8 * blocks) == 0 && layout(n / blocks) == layout(n);
         if !CLUSTERS.contains(&self.multicast) || blocks > 1 && !parted() {
-            let accepted =
-                format!("1, 2, 4 or 8 blocks, of which each has whole swizzles of the {n} columns");
-            return refuse("multicast", self.multicast.to_string(), &accepted);
+            return Err(GemmError::Multicast { multicast: self.multicast, columns: n }.into());
         }
         let (interval, instructions) = (self.mma_promotion_interval, k / atom.shape_mnk[2]);
         let floats = atom.a_type.bits() == 8 && atom.c_type == DType::F32;
         let promotes = interval > 0 && instructions % interval == 0 && floats;
         if interval != 0 && !promotes {
-            let accepted = format!("0, or of 8-bit floats a divisor of the {instructions} along K in a tile");
-            return refuse("mma_promotion_interval", interval.to_string(), &accepted);
+            return Err(GemmError::PromotionInterval { interval, mmas: instructions }.into());
         }
         self.check_registers(tile)?;
         self.check_shared(tile, 0)
@@ -322,18 +314,18 @@ impl WarpSpecialized {
     /// Checks that A can be converted and scaled.
     fn check_mixed_input(&self, [_, _, k]: [i64; 3]) -> Result<(), Error> {
         let Some(MixedInput { dtype, scale, group }) = self.mixed_input else { return Ok(()) };
-        let names = |dtypes: &[DType]| dtypes.iter().map(DType::to_string).collect::<Vec<_>>().join(", ");
         if !MixedInput::DTYPES.contains(&dtype) {
-            return refuse("mixed input", dtype.to_string(), &names(&MixedInput::DTYPES));
+            return Err(GemmError::MixedInput { dtype, accepted: &MixedInput::DTYPES }.into());
         }
         if !MixedInput::SCALES.contains(&scale) {
-            return refuse("scale", scale.to_string(), &names(&MixedInput::SCALES));
+            return Err(GemmError::MixedScale { dtype: scale, accepted: &MixedInput::SCALES }.into());
         }
         if self.atom.a_type != DType::Bf16 {
-            return refuse("atom", self.atom.name(), "products of bf16 for a mixed input");
+            let (atom, with) = (self.atom.name(), "a mixed input");
+            return Err(GemmError::Atom { atom, with, accepted: "atoms of bf16" }.into());
         }
         if group < 1 || group % k.max(1) != 0 {
-            return refuse("group", group.to_string(), &format!("a multiple of the {k} of a tile along K"));
+            return Err(GemmError::ScaleGroup { group, k }.into());
         }
         Ok(())
     }
@@ -344,16 +336,15 @@ impl WarpSpecialized {
             return Ok(());
         };
         if self.mma_promotion_interval == 0 {
-            return refuse("block scales", self.atom.name(), "8-bit floats whose sums are promoted");
+            return Err(GemmError::BlockScales { atom: self.atom.name() }.into());
         }
         let fits = |rows: i64, tile: i64| {
             let whole = tile % rows.max(1) == 0 && matches!(tile / rows.max(1), 1 | 2 | 4);
             BlockScales::ROWS.contains(&rows) && (rows == 1 || whole || rows % tile.max(1) == 0)
         };
         if !fits(rows, m) || !fits(columns, n) || group < 1 || group % k.max(1) != 0 {
-            let value = format!("({rows},{columns},{group}) for a tile of {m}x{n}x{k}");
-            let accepted = "1 or 128 rows, of which a tile has 1, 2 or 4 times as many or a divisor, and along K a multiple of the tile's";
-            return refuse("granularity", value, accepted);
+            let granularity = [rows, columns, group];
+            return Err(GemmError::Granularity { granularity, tile: [m, n, k] }.into());
         }
         Ok(())
     }
@@ -373,15 +364,14 @@ impl WarpSpecialized {
         // A block has the registers that its threads begin with, and warpgroups wait for what others give back.
         let most = REGISTERS / (WARPGROUP * (1 + consumers)) / 8 * 8 * (1 + consumers);
         if producer + consumers * consumer > most {
-            let accepted = format!("at most {most} for a thread of each warpgroup together");
-            return refuse("registers", format!("{producer} and {consumers} x {consumer}"), &accepted);
+            return Err(GemmError::Registers { producer, consumer, consumers, most }.into());
         }
         // One instruction has no more registers than threads begin with.
         let (begin, bits) = (most / (1 + consumers), i64::from(self.atom.c_type.bits()));
         let columns = (begin - OF_INSTRUCTION) * 32 * WARPGROUP / (ROWS * bits) / 8 * 8;
         if self.atom.shape_mnk[1] > columns {
-            let accepted = format!("at most {columns} columns for {consumers} warpgroups");
-            return refuse("atom", self.atom.name(), &accepted);
+            let (atom, warpgroups) = (self.atom.name(), consumers);
+            return Err(GemmError::AtomColumns { atom, warpgroups, most: columns }.into());
         }
         let partial = if self.has_partial_sums() { ROWS * self.atom.shape_mnk[1] / WARPGROUP } else { 0 };
         // A's values of a row of atoms, as they come from memory and as they are multiplied.
@@ -394,8 +384,8 @@ impl WarpSpecialized {
         };
         let accumulators = m * n / (WARPGROUP * self.consumers()?) + partial + own + self.scales_of_atom();
         if accumulators + 24 > consumer {
-            let accepted = format!("at most {} accumulators in {consumer} registers", consumer - 24);
-            return refuse("tile (M,N)", format!("({m},{n})"), &accepted);
+            let (registers, most) = (accumulators, consumer - 24);
+            return Err(GemmError::Accumulators { m, n, registers, most }.into());
         }
         Ok(())
     }
@@ -406,8 +396,7 @@ impl WarpSpecialized {
         let barriers = Pipeline::barrier_bytes(self.stages) + self.bytes_of_turns();
         let bytes = self.stages * stage + more + barriers;
         if bytes > MAX_SHARED {
-            let accepted = format!("stages and rows of C of at most {MAX_SHARED} bytes together");
-            return refuse("shared memory", format!("{bytes} bytes"), &accepted);
+            return Err(GemmError::SharedMemory { bytes, most: MAX_SHARED }.into());
         }
         Ok(())
     }

@@ -236,7 +236,7 @@ impl<'a> Consumer<'a> {
     /// fewer columns. They have no values yet.
     ///
     /// # Errors
-    /// [`Error::Config`] if the shares are no whole atoms.
+    /// [`Error::Wgmma`] if the shares are no whole atoms.
     pub fn share_of_sums(&self, b: &mut Builder, blocks: i64) -> Result<Sums, Error> {
         let super::WarpSpecializedMainloop { parts, tile: [m, n, k], .. } = self.shared.mainloop;
         let mma = parts.with_columns(n / blocks)?.mma()?;
