@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    ptxas, readme,
+    builds, ptxas, readme,
     shell::{Error, check, command, output, sh, target_dir},
     words,
 };
@@ -31,6 +31,7 @@ pub(crate) fn run() -> Result<(), Error> {
     for test in &tests {
         sh(&format!("{test} --no-run"))?;
     }
+    builds::run(false)?;
     thread::scope(|scope| {
         let beside = scope.spawn(gently_beside_tests);
         tests.iter().try_for_each(|test| sh(test))?;

@@ -1,6 +1,7 @@
-//! The repository's tasks: the book, the one gate, the assembler's judgement, the ratchet, the order of imports, the words of texts, a release, the folder for a GPU machine.
+//! The repository's tasks: the book, the one gate, what its builds cost, the assembler's judgement, the ratchet, the order of imports, the words of texts, a release, the folder for a GPU machine.
 
 mod book;
+mod builds;
 mod ci;
 mod examples;
 mod fuzz;
@@ -46,6 +47,12 @@ enum Task {
     /// What `ci` checks beside its tests.
     #[command(hide = true)]
     BesideTests,
+    /// Compares the sizes of what the tests' build makes with xtask/builds.txt, which may grow by a twentieth.
+    Builds {
+        /// Writes the file instead
+        #[arg(long)]
+        update: bool,
+    },
     /// Assembles every golden PTX module with ptxas and refuses warnings, spills and stack frames.
     Ptxas,
     /// Assembles kernels of configurations that can be chosen, and compares what they need with kernels/testdata/ratchet.txt.
@@ -90,6 +97,7 @@ fn main() -> ExitCode {
         Task::BookLinks { words } => book::links(&words),
         Task::Ci => ci::run(),
         Task::BesideTests => ci::beside_tests(),
+        Task::Builds { update } => builds::run(update),
         Task::Ptxas => ptxas::run(),
         Task::Ratchet { update } => ratchet::run(update),
         Task::Imports => imports::run(),

@@ -21,6 +21,10 @@ pub(crate) enum Error {
         "README.md shows no `{wanted}` in a fenced block; a reader must find the command that the gate runs"
     )]
     Readme { wanted: &'static str },
+    #[error(
+        "builds grow by more than a twentieth (`cargo xtask builds --update`, if that is meant):\n{grown}"
+    )]
+    Builds { grown: String },
     #[error("ptxas is needed here (CI is set) and tools/get-ptx-tools.sh could not provide it")]
     NoPtxas,
     #[error("no golden PTX module (**/testdata/golden/*.ptx): the gate would check nothing")]
