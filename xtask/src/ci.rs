@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    builds, ptxas, readme,
+    builds, changed, ptxas, readme,
     shell::{Error, check, command, output, sh, target_dir},
     words,
 };
@@ -16,8 +16,8 @@ use crate::{
 /// `-- -D warnings` as `cargo clippy` hands it to its compiler. If that way changes, the documentation takes longer.
 const CLIPPY_ARGS: &str = "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__";
 
-/// Every check, cheapest first.
-pub(crate) fn run() -> Result<(), Error> {
+/// Every check, cheapest first. Of the tests all, or those downstream of what has changed since a commit.
+pub(crate) fn run(since: Option<&str>) -> Result<(), Error> {
     sh("cargo fmt --all --check")?;
     words::run()?;
     // The cases of typed layouts are generated, and take long to check.
@@ -34,7 +34,9 @@ pub(crate) fn run() -> Result<(), Error> {
     builds::run(false)?;
     thread::scope(|scope| {
         let beside = scope.spawn(gently_beside_tests);
-        tests.iter().try_for_each(|test| sh(test))?;
+        tests
+            .iter()
+            .try_for_each(|test| since.map_or_else(|| sh(test), |since| changed::test(since, test)))?;
         beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })?;
     println!("--- the gate is green");

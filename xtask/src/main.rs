@@ -2,6 +2,7 @@
 
 mod book;
 mod builds;
+mod changed;
 mod ci;
 mod examples;
 mod fuzz;
@@ -35,7 +36,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Task {
     /// Everything that must hold before a change goes in: format, lints, tests, docs, licences, assembled goldens.
-    Ci,
+    Ci {
+        /// Runs the tests that are downstream of what has changed since this commit, instead of all
+        #[arg(long, value_name = "COMMIT", num_args = 0..=1, default_missing_value = "main")]
+        changed: Option<String>,
+    },
     /// Builds the book of docs/ into target/book; needs `cargo install mdbook --locked`.
     Book,
     /// What mdBook calls: links that leave docs/ lead to the repository.
@@ -95,7 +100,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Book => book::build(),
         Task::BookLinks { words } => book::links(&words),
-        Task::Ci => ci::run(),
+        Task::Ci { changed } => ci::run(changed.as_deref()),
         Task::BesideTests => ci::beside_tests(),
         Task::Builds { update } => builds::run(update),
         Task::Ptxas => ptxas::run(),
