@@ -3,19 +3,18 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use float8::{F8E4M3, F8E5M2};
+use girih_device::Kind;
 use girih_device::sizes::{size, wide, word};
-use girih_device::{Kind, Pod};
 use girih_kernels::copy::{Copy, Problem};
 use girih_layout::{Coord, Crd, Lay, idx2crd};
 use girih_notation::find::dtype;
 use girih_notation::marked;
-use girih_tensor::{DType, Element};
-use half::{bf16, f16};
+use girih_tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::CommandResult;
+use crate::elements::{bytes_of, untyped};
 use crate::run::{self, DeviceReport, KernelReport, Peak, Session, Timing, bytes, checks, line};
 
 /// What `girih copy --help` and `girih emit copy --help` say of layouts.
@@ -89,38 +88,23 @@ pub(crate) struct Args {
     run: run::RunArgs,
 }
 
-/// Calls a function with the type of a dtype's elements on the host.
-macro_rules! by_dtype {
-    ($dtype:expr, $function:ident $arguments:tt, $($variant:ident $ty:ty),*) => {
-        match $dtype {
-            $(DType::$variant => $function::<$ty> $arguments,)*
-            other => Err(girih_kernels::Error::Kernel {
-                kernel: "copy",
-                dtype: other.name(),
-                accepted: "f64, f32, f16, bf16, e4m3, e5m2 and integers of 8 to 64 bits are accepted",
-            }.into()),
-        }
-    };
-}
-
 pub(crate) fn run(args: Args) -> CommandResult {
     let problem = args.problem.problem()?;
     let session = Session::open(&args.run)?;
-    let report = by_dtype!(
-        problem.dtype(), copy(&session, &args, &problem),
-        F64 f64, F32 f32, F16 f16, Bf16 bf16, E4m3 F8E4M3, E5m2 F8E5M2,
-        S64 i64, U64 u64, S32 i32, U32 u32, S16 i16, U16 u16, S8 i8, U8 u8
-    )?;
+    let report = copy(&session, &args, &problem)?;
     run::print(&report, args.run.json)?;
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn copy<T: Element + Pod>(
-    session: &Session,
-    args: &Args,
-    problem: &Problem,
-) -> Result<Report, Box<dyn std::error::Error>> {
-    let (device, arguments) = (&session.device, &args.problem);
+fn copy(session: &Session, args: &Args, problem: &Problem) -> Result<Report, Box<dyn std::error::Error>> {
+    let (device, arguments, dtype) = (&session.device, &args.problem, problem.dtype());
+    if dtype.bits() < 8 || matches!(dtype, DType::Tf32 | DType::E8m0 | DType::Bool) {
+        return Err(Box::new(girih_kernels::Error::Kernel {
+            kernel: "copy",
+            dtype: dtype.name(),
+            accepted: "f64, f32, f16, bf16, e4m3, e5m2 and integers of 8 to 64 bits are accepted",
+        }));
+    }
     let (src, dst) = (&arguments.src, arguments.dst());
     // From the least index to the greatest.
     let span = |layout: &Lay| Ok::<_, girih_layout::Error>(layout.span()?.get().unwrap_or(0));
@@ -128,9 +112,11 @@ fn copy<T: Element + Pod>(
     session.fits(peak(problem, [m, n]))?;
     let copy = Copy::new(device, problem)?;
     let mut rng = StdRng::seed_from_u64(args.seed);
-    let source: Vec<T> = (0..m).map(|_| T::from_f64(rng.random_range(-100.0..100.0))).collect();
+    let width = bytes_of(dtype, 1);
+    let encoded = |x: f64| dtype.encode(x).to_le_bytes().into_iter().take(width);
+    let source: Vec<u8> = (0..m).flat_map(|_| encoded(rng.random_range(-100.0..100.0))).collect();
     let from = device.upload(&source)?;
-    let to = device.alloc::<T>(size(n))?;
+    let to = device.alloc::<u8>(bytes_of(dtype, n))?;
     // These bytes are NaN in every floating-point type.
     to.fill_bytes(0xff)?;
     let mut expected = to.download()?;
@@ -141,26 +127,34 @@ fn copy<T: Element + Pod>(
         }
         None => Vec::new(),
     };
-    let list = device.upload(&rows)?;
-    let time = session.time(&mut || match problem.gathered() {
-        Some(_) => copy.gather(&to, &from, &list),
-        None => copy.run(&to, &from),
-    })?;
-    let mut written = vec![false; expected.len()];
+    let list = device.upload::<u8>(bytemuck::cast_slice(&rows))?;
+    let index = problem.gathered().map(|_| untyped(&list, DType::U32));
+    let time = session.time(&mut || copy.run_untyped(untyped(&to, dtype), untyped(&from, dtype), index))?;
+    let mut written = vec![false; size(n)];
+    let fill: Vec<u8> = encoded(arguments.fill).collect();
     for moved in arguments.moves(&rows)? {
         let (place, element) = moved?;
-        expected[place] = element.map_or(T::from_f64(arguments.fill), |element| source[element]);
+        let element = element.map_or(&fill[..], |element| &source[element * width..][..width]);
+        expected[place * width..][..width].copy_from_slice(element);
         written[place] = true;
     }
     let (mut wrong, mut others_written) = (0, 0);
-    for ((found, expected), written) in to.download()?.iter().zip(&expected).zip(written) {
-        let differs = found != expected && !(found.to_f64().is_nan() && expected.to_f64().is_nan());
+    let decoded = |bytes: &[u8]| {
+        let mut bits = [0; 8];
+        bits[..width].copy_from_slice(bytes);
+        dtype.decode(u64::from_le_bytes(bits))
+    };
+    let same = |x: f64, y: f64| x == y || x.is_nan() && y.is_nan();
+    let found = to.download()?;
+    let pairs = found.chunks(width).zip(expected.chunks(width));
+    for ((found, expected), written) in pairs.zip(written) {
+        let differs = found != expected && !(dtype.is_float() && same(decoded(found), decoded(expected)));
         *if written { &mut wrong } else { &mut others_written } += usize::from(differs);
     }
     let rated = device.kind() == Kind::Cuda && problem.bytes() > 0;
     Ok(Report {
         device: session.report(),
-        dtype: problem.dtype().name(),
+        dtype: dtype.name(),
         src: src.to_string(),
         dst: dst.to_string(),
         kernel: KernelReport::new(

@@ -1,8 +1,6 @@
 //! Launches of modules.
 
-use girih_device::{Arg, Buffer, Pod, Template};
-
-use crate::Error;
+use girih_device::{Arg, Template};
 
 /// Launches a template of a kernel that girih generated, with arguments that its problem was checked against.
 #[expect(unsafe_code, reason = "launching PTX is unsafe; the safe wrappers of this crate end here")]
@@ -13,19 +11,6 @@ pub(crate) fn run(template: &mut Template, args: &[Arg<'_>]) -> Result<(), girih
     // checked that each buffer holds its extents and pitch, and shares nothing with one that is written, or is that one
     // as a whole and read element by element before it is written. The parameters that are not open have memory that the template keeps.
     unsafe { template.run(args) }
-}
-
-/// Refuses memory that is written and read in one launch: blocks would race on it.
-pub(crate) fn apart<W: Pod, R: Pod>(
-    written: &'static str,
-    to: &Buffer<W>,
-    read: &'static str,
-    from: &Buffer<R>,
-) -> Result<(), Error> {
-    match to.overlap(from) {
-        0 => Ok(()),
-        bytes => Err(Error::Overlap { written, read, bytes, witness: String::new() }),
-    }
 }
 
 /// Bytes that two ranges of addresses have in common.

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use girih_codegen::copy::{Arguments, CopyConfig, CopyKernel, generate};
-use girih_device::{Buffer, Device, Kernel, Pod};
+use girih_device::{Arg, Buffer, Device, Kernel, Pod};
 use girih_tensor::{DType, Element};
 
 use super::choose::{Chosen, choose};
 use super::pieces::Piece;
 use super::problem::{Problem, origins};
 use crate::Error;
-use crate::family::{Cache, Launches, Loaded, Step, named};
-use crate::launch::apart;
+use crate::family::{Cache, Launches, Loaded, Memory, Step, Untyped, named};
 use crate::overlap::View;
 use girih_device::sizes::{size, wide, word};
 
@@ -81,7 +80,7 @@ impl Copy {
     /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`], and [`Error::Input`] for a problem with indices, before anything
     /// is written; [`Error::Codegen`], [`Error::Device`].
     pub fn run<T: Element + Pod>(&self, dst: &Buffer<T>, src: &Buffer<T>) -> Result<(), Error> {
-        self.run_with(dst, src, None::<&Buffer<u32>>)
+        self.call(dst.into(), src.into(), None)
     }
 
     /// As [`Copy::run`], where `index` says which positions of the source are copied ([`Problem::gather`]).
@@ -94,31 +93,39 @@ impl Copy {
         src: &Buffer<T>,
         index: &Buffer<I>,
     ) -> Result<(), Error> {
-        self.run_with(dst, src, Some(index))
+        self.call(dst.into(), src.into(), Some(index.into()))
     }
 
-    fn run_with<T: Element + Pod, I: Element + Pod>(
+    /// As [`Copy::run`] and [`Copy::gather`], of buffers whose elements have dtypes that are known at run time.
+    ///
+    /// # Errors
+    /// As [`Copy::run`] and [`Copy::gather`].
+    pub fn run_untyped(
         &self,
-        dst: &Buffer<T>,
-        src: &Buffer<T>,
-        index: Option<&Buffer<I>>,
+        dst: Untyped<'_>,
+        src: Untyped<'_>,
+        index: Option<Untyped<'_>>,
     ) -> Result<(), Error> {
+        self.call(dst.into(), src.into(), index.map(Memory::from))
+    }
+
+    fn call(&self, dst: Memory<'_>, src: Memory<'_>, index: Option<Memory<'_>>) -> Result<(), Error> {
         let p = &self.problem;
-        if T::DTYPE != p.dtype() {
-            return Err(Error::DType { problem: p.dtype().name(), buffer: T::DTYPE.name() });
+        if let Some(other) = [dst, src].into_iter().find(|memory| memory.dtype != p.dtype()) {
+            return Err(Error::DType { problem: p.dtype().name(), buffer: other.dtype.name() });
         }
-        self.check_indices(dst, index)?;
+        self.check_indices(&dst, index.as_ref())?;
         let [read, written] = p.spans();
-        for (matrix, needed, len) in [("dst", written, dst.len()), ("src", read, src.len())] {
+        for (matrix, needed, len) in [("dst", written, dst.len), ("src", read, src.len)] {
             if wide(needed) > len as u64 {
                 return Err(Error::BufferTooSmall { matrix, needed, len });
             }
         }
-        if src.overlap(dst) > 0 {
+        if src.overlap(&dst) > 0 {
             let [of_src, of_dst] = p.views();
             let element = p.element();
-            let [to, from] = [(dst, &of_dst), (src, &of_src)].map(|(buffer, [extents, strides])| View {
-                address: buffer.address(),
+            let [to, from] = [(dst, &of_dst), (src, &of_src)].map(|(memory, [extents, strides])| View {
+                address: memory.address,
                 element,
                 extents,
                 strides,
@@ -130,15 +137,15 @@ impl Copy {
         if p.elements() == 0 {
             return Ok(());
         }
-        let aligned = [src, dst].map(|buffer| 1 << buffer.address().trailing_zeros().min(ALIGNED.ilog2()));
+        let aligned = [src, dst].map(|memory| 1 << memory.address.trailing_zeros().min(ALIGNED.ilog2()));
         let way = match aligned == [ALIGNED; 2] {
             true => self.whole.clone(),
             false => {
                 self.others.get(&aligned, || Way::new(&self.device, p, choose(p, aligned)?).map(Arc::new))?
             }
         };
-        let mut given = vec![named("dst", dst), named("src", src)];
-        given.extend(index.map(|index| named("index", index)));
+        let mut given = vec![named("dst", Arg::Buffer(dst.arg)), named("src", Arg::Buffer(src.arg))];
+        given.extend(index.map(|index| named("index", Arg::Buffer(index.arg))));
         way.launches.call(&given)
     }
 
@@ -147,12 +154,8 @@ impl Copy {
         self.whole.launches.steps()
     }
 
-    fn check_indices<T: Pod, I: Element + Pod>(
-        &self,
-        dst: &Buffer<T>,
-        index: Option<&Buffer<I>>,
-    ) -> Result<(), Error> {
-        let found = index.map(|index| (I::DTYPE, index.len()));
+    fn check_indices(&self, dst: &Memory<'_>, index: Option<&Memory<'_>>) -> Result<(), Error> {
+        let found = index.map(|index| (index.dtype, index.len));
         let wanted =
             self.problem.gathered().map(|gather| (gather.index, self.problem.modes()[gather.mode].extent));
         let text = |what: Option<(DType, String)>| {
@@ -172,7 +175,11 @@ impl Copy {
                 });
             }
         }
-        index.map_or(Ok(()), |index| apart("dst", dst, "index", index))
+        // Blocks would race on memory that is written and read in one launch.
+        match index.map_or(0, |index| dst.overlap(index)) {
+            0 => Ok(()),
+            bytes => Err(Error::Overlap { written: "dst", read: "index", bytes, witness: String::new() }),
+        }
     }
 }
 

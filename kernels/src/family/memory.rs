@@ -105,6 +105,12 @@ impl Memory<'_> {
         Memory { used: [extents, strides], ..self }
     }
 
+    /// Bytes that two buffers have in common.
+    pub(crate) fn overlap(&self, other: &Memory<'_>) -> u64 {
+        let range = |of: &Memory<'_>| [of.address, of.address + of.arg.bytes() as u64];
+        if self.device.is_same(other.device) { overlap(range(self), range(other)) } else { 0 }
+    }
+
     /// What a launch uses of the buffer that begins at an address.
     fn view(&self, address: u64) -> View<'_> {
         let [extents, strides] = &self.used;

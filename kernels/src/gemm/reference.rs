@@ -97,6 +97,10 @@ pub fn check<T: Element, C: Element>(
     c: &[C],
     poison: Option<C>,
 ) -> Result<Check, Error> {
+    compare([a, b], c, poison, &|found| check_values(problem, found))
+}
+
+fn check_values(problem: &Problem, found: Found<'_>) -> Result<Check, Error> {
     if problem.is_gated() {
         let found = String::from("a check of the product alone");
         return Err(Error::Gated { found, accepted: "`check_gated`, which is told the activation" });
@@ -107,7 +111,7 @@ pub fn check<T: Element, C: Element>(
     }
     let [m, _, _] = problem.mnk();
     let product = |l| Product { of: [l; 3], rows: 0..m };
-    compare(problem, None, &(0..problem.batches()).map(product).collect::<Vec<_>>(), [a, b], c, poison)
+    compare_values(problem, None, &(0..problem.batches()).map(product).collect::<Vec<_>>(), found)
 }
 
 /// The same for groups, which begin at `offsets`. Rows of C that no group has must still hold `poison`.
@@ -121,6 +125,10 @@ pub fn check_groups<T: Element, C: Element>(
     c: &[C],
     poison: Option<C>,
 ) -> Result<Check, Error> {
+    compare([a, b], c, poison, &|found| check_values_of_groups(problem, offsets, found))
+}
+
+fn check_values_of_groups(problem: &Problem, offsets: &[u32], found: Found<'_>) -> Result<Check, Error> {
     let wanted = problem.groups().map_or(0, |groups| size(groups) + 1);
     if offsets.len() != wanted {
         let (found, accepted) = (format!("{} offsets", offsets.len()), wanted.to_string());
@@ -129,7 +137,7 @@ pub fn check_groups<T: Element, C: Element>(
     let within = |offset: u32| i64::from(offset).min(problem.mnk()[0]);
     let pairs = offsets.windows(2).zip(0..);
     let group = |(pair, l): (&[u32], i64)| Product { of: [0, l, 0], rows: within(pair[0])..within(pair[1]) };
-    compare(problem, None, &pairs.map(group).collect::<Vec<_>>(), [a, b], c, poison)
+    compare_values(problem, None, &pairs.map(group).collect::<Vec<_>>(), found)
 }
 
 /// Compares a C of gated pairs, `C[m,j] = activation(P[m,2j]) * P[m,2j+1]`, with what f64 makes of the product P ([`Problem::gated`]).
@@ -152,7 +160,7 @@ pub fn check_gated<T: Element, C: Element>(
     }
     let product = |l| Product { of: [l; 3], rows: 0..problem.mnk()[0] };
     let products: Vec<Product> = (0..problem.batches()).map(product).collect();
-    compare(problem, Some(activation), &products, [a, b], c, poison)
+    compare([a, b], c, poison, &|found| compare_values(problem, Some(activation), &products, found))
 }
 
 /// The steepest that an activation is, and how far it may be from the function that it approximates.
@@ -276,36 +284,42 @@ impl Norm {
     }
 }
 
-/// Compares C with the products, or with what `activation` makes of pairs of their columns.
+/// What is compared with the reference.
+struct Found<'a> {
+    a: Values<'a>,
+    b: Values<'a>,
+    c: Values<'a>,
+    rounding: Rounding,
+    /// Which elements of C's buffer no longer hold what they held before.
+    written: Option<&'a dyn Fn(usize) -> bool>,
+}
+
+/// Calls a comparison that knows no types. This is compiled for each pair of dtypes of A and C.
 fn compare<T: Element, C: Element>(
-    problem: &Problem,
-    activation: Option<Activation>,
-    products: &[Product],
     [a, b]: [&[T]; 2],
     c: &[C],
     poison: Option<C>,
+    compare: &dyn Fn(Found<'_>) -> Result<Check, Error>,
 ) -> Result<Check, Error> {
     let (of_a, of_b, of_c) = (reader(a), reader(b), reader(c));
-    let values = [
-        Values { len: a.len(), at: &of_a },
-        Values { len: b.len(), at: &of_b },
-        Values { len: c.len(), at: &of_c },
-    ];
     let written = poison.map(|poison| {
         move |i: usize| c[i] != poison && !(c[i].to_f64().is_nan() && poison.to_f64().is_nan())
     });
-    let written = written.as_ref().map(|written| written as &dyn Fn(usize) -> bool);
-    compare_values(problem, activation, products, values, Rounding::of::<C>(), written)
+    compare(Found {
+        a: Values { len: a.len(), at: &of_a },
+        b: Values { len: b.len(), at: &of_b },
+        c: Values { len: c.len(), at: &of_c },
+        rounding: Rounding::of::<C>(),
+        written: written.as_ref().map(|written| written as &dyn Fn(usize) -> bool),
+    })
 }
 
-/// The same, where `written` says which elements of C's buffer no longer hold what they held before.
+/// Compares C with the products, or with what `activation` makes of pairs of their columns.
 fn compare_values(
     problem: &Problem,
     activation: Option<Activation>,
     products: &[Product],
-    [a, b, c]: [Values<'_>; 3],
-    rounding: Rounding,
-    written: Option<&dyn Fn(usize) -> bool>,
+    Found { a, b, c, rounding, written }: Found<'_>,
 ) -> Result<Check, Error> {
     if let Some(count) = problem.pointers() {
         let accepted = "`check` of each product for `Problem::batched(1, [None; 3])`";
