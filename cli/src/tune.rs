@@ -7,6 +7,8 @@ mod gemm;
 mod said;
 mod tile;
 
+use std::time::SystemTime;
+
 use crate::CommandResult;
 
 /// The arguments of `girih tune`.
@@ -34,8 +36,10 @@ fn at_least_one() -> clap::builder::RangedU64ValueParser<usize> {
     clap::builder::RangedU64ValueParser::new().range(1..)
 }
 
-/// How the day of a record is written.
-const TODAY: &str = "%Y-%m-%d";
+/// The day in UTC as records have it, such as 2026-11-28.
+fn today() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string().chars().take(10).collect()
+}
 
 pub(crate) fn run(args: Args) -> CommandResult {
     match args.kernel {

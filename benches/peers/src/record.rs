@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use std::{env, fs, fs::OpenOptions, io::Write as _, process::Command};
 
 use girih_device::Device;
@@ -87,7 +87,8 @@ impl Machine {
     /// was packed with the binary, or what is checked out.
     pub fn of(device: &Device) -> Machine {
         let unknown = || String::from("unknown");
-        let today = || jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+        let now = || humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        let today = || now().chars().take(10).collect();
         let packed = || fs::read_to_string(env::current_exe().ok()?.parent()?.parent()?.join("commit")).ok();
         let commit = env::var("GIRIH_COMMIT").ok().or_else(packed);
         let commit = commit.or_else(|| said("git", &["describe", "--always", "--dirty"]));

@@ -10,7 +10,7 @@ use girih_tensor::DType;
 
 use super::contest::{Entrant, Tuned, rounds};
 use super::said::Said;
-use super::{TODAY, at_least_one};
+use super::{at_least_one, today};
 use crate::elements::{Elements, bytes_of, untyped};
 use crate::output::Output;
 use crate::progress::Busy;
@@ -56,8 +56,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let config = tuned.fastest.0;
     let times = tuned.print(&session.device, &described(&config), &mut said);
     if let Some(output) = output {
-        let today = jiff::Timestamp::now().strftime(TODAY).to_string();
-        records.insert(record(problem, &config, limits, &today, times));
+        records.insert(record(problem, &config, limits, &today(), times));
         output.write(|to| std::io::Write::write_all(to, records.to_string().as_bytes()))?;
         said.recorded(output.path());
     }

@@ -10,7 +10,7 @@ use girih_tile::tune::{Budget, Records, Space};
 
 use super::contest::unit;
 use super::said::Said;
-use super::{TODAY, at_least_one};
+use super::{at_least_one, today};
 use crate::output::Output;
 use crate::progress::Busy;
 use crate::run::{Peak, RunArgs, Session, checks};
@@ -91,8 +91,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     }
     said.fastest(&tuned.best.to_string(), tuned.costs, [unit(device), "usual one"]);
     if let Some(output) = output {
-        let today = jiff::Timestamp::now().strftime(TODAY).to_string();
-        records.insert(tuned.record(&today));
+        records.insert(tuned.record(&today()));
         output.write(|to| std::io::Write::write_all(to, records.to_string().as_bytes()))?;
         said.recorded(output.path());
     }
