@@ -49,6 +49,19 @@ impl<T: Pod> Buffer<T> {
         Ok(Self::from_parts(self.device(), self.memory().cloned(), address, end - start))
     }
 
+    /// The same memory as bytes.
+    ///
+    /// ```
+    /// # use girih_device::{Device, Select};
+    /// let x = Device::open(Select::Sim)?.upload(&[1u32, 256])?;
+    /// assert_eq!(x.into_bytes().download()?, [1, 0, 0, 0, 0, 1, 0, 0]);
+    /// # Ok::<(), girih_device::Error>(())
+    /// ```
+    #[must_use]
+    pub fn into_bytes(self) -> Buffer<u8> {
+        Buffer::from_parts(self.device(), self.memory().cloned(), self.address(), self.bytes())
+    }
+
     /// The number of bytes that two buffers have in common. Slices of one buffer, and buffers of borrowed memory, can overlap.
     ///
     /// ```

@@ -1,45 +1,19 @@
 //! Arrays whose dtype and rank are known when a program runs.
 
 use std::fmt;
+use std::ops::Range;
 
-use float8::{F8E4M3, F8E5M2};
-use girih_device::Device;
-use girih_tensor::{DType, Element as _, F4E2M1, F8E8M0, S4, Tf32, U4};
-use half::{bf16, f16};
+use girih_device::{Buffer, Device};
+use girih_tensor::DType;
 
-use super::passed::Passed;
+use super::array::{bytes_from, bytes_of, check_place, known_reach, places, row_major};
 use super::{DeviceArray, HostElement, LaunchError};
 use crate::error::Result;
 
-/// What is generic over the type of elements and the rank, for the type of a dtype and a number of extents.
-macro_rules! by_type {
-    (@ $dtype:expr, $rank:expr, $T:ident $R:ident => $call:expr, $($variant:ident $ty:ty),*) => {
-        match $dtype {
-            $(DType::$variant => {
-                type $T = $ty;
-                by_type!(# $dtype, $rank, $R => $call, 1, 2, 3, 4)
-            })*
-            dtype => Err(LaunchError::NoArray { dtype, rank: $rank }.into()),
-        }
-    };
-    (# $dtype:expr, $rank:expr, $R:ident => $call:expr, $($n:literal),*) => {
-        match $rank {
-            $($n => {
-                const $R: usize = $n;
-                $call
-            })*
-            rank => Err(LaunchError::NoArray { dtype: $dtype, rank }.into()),
-        }
-    };
-    ($dtype:expr, $rank:expr, $T:ident $R:ident => $call:expr) => {
-        by_type!(@ $dtype, $rank, $T $R => $call, Bool bool, S8 i8, S16 i16, S32 i32, S64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
-            S4 S4, U4 U4, E4m3 F8E4M3, E5m2 F8E5M2, E2m1 F4E2M1, E8m0 F8E8M0, F16 f16, Bf16 bf16, Tf32 Tf32, F32 f32, F64 f64)
-    };
-}
-
-/// As many extents or strides as an array has axes.
-fn sized<const R: usize>(list: &[usize], dtype: DType) -> Result<[usize; R], LaunchError> {
-    list.try_into().map_err(|_| LaunchError::NoArray { dtype, rank: list.len() })
+/// Checks that there are such arrays.
+fn check_type(dtype: DType, rank: usize) -> Result<(), LaunchError> {
+    let none = dtype == DType::B1 || !(1..=4).contains(&rank);
+    if none { Err(LaunchError::NoArray { dtype, rank }) } else { Ok(()) }
 }
 
 /// A [`DeviceArray`] of any dtype and of rank 1 to 4, for launches of kernels that are found by name ([`Launch::any`](super::Launch::any)).
@@ -56,11 +30,20 @@ fn sized<const R: usize>(list: &[usize], dtype: DType) -> Result<[usize; R], Lau
 /// assert_eq!(AnyArray::from(DeviceArray::<f32, 1>::zeros(&device, [7])?).dtype(), DType::F32);
 /// # Ok::<(), girih_tile::error::Error>(())
 /// ```
-pub struct AnyArray(Box<dyn Passed>);
+pub struct AnyArray {
+    pub(super) dtype: DType,
+    pub(super) buffer: Buffer<u8>,
+    /// The place of the first element in the buffer, and extents and strides, in elements.
+    pub(super) offset: usize,
+    pub(super) extents: Vec<usize>,
+    pub(super) strides: Vec<usize>,
+}
 
 impl<T: HostElement, const R: usize> From<DeviceArray<T, R>> for AnyArray {
     fn from(array: DeviceArray<T, R>) -> AnyArray {
-        AnyArray(Box::new(array))
+        let DeviceArray { buffer, offset, extents, strides } = array;
+        let (extents, strides) = (extents.to_vec(), strides.to_vec());
+        AnyArray { dtype: T::DTYPE, buffer: buffer.into_bytes(), offset, extents, strides }
     }
 }
 
@@ -73,13 +56,25 @@ impl AnyArray {
         device: &Device,
         dtype: DType,
         extents: &[usize],
-        number: impl FnMut(usize) -> f64,
+        mut number: impl FnMut(usize) -> f64,
     ) -> Result<AnyArray> {
-        let numbers = (0..extents.iter().product()).map(number);
-        by_type!(dtype, extents.len(), T R => {
-            let elements: Vec<T> = numbers.map(T::from_f64).collect();
-            Ok(DeviceArray::<T, R>::upload(device, &elements, sized(extents, dtype)?)?.into())
-        })
+        check_type(dtype, extents.len())?;
+        let strides = row_major(extents)?;
+        let size = extents.iter().product();
+        let (bits, mut bytes) = (dtype.bits() as usize, vec![0; bytes_of(dtype, size)]);
+        for at in 0..size {
+            let element = dtype.encode(number(at)).to_le_bytes();
+            match bits {
+                4 => bytes[at / 2] |= element[0] << (4 * (at % 2)),
+                _ => bytes[at * bits / 8..][..bits / 8].copy_from_slice(&element[..bits / 8]),
+            }
+        }
+        AnyArray::new(dtype, device.upload(&bytes)?, extents, strides)
+    }
+
+    fn new(dtype: DType, buffer: Buffer<u8>, extents: &[usize], strides: Vec<usize>) -> Result<AnyArray> {
+        check_place(dtype, buffer.len() * 8 / dtype.bits() as usize, 0, extents, &strides)?;
+        Ok(AnyArray { dtype, buffer, offset: 0, extents: extents.to_vec(), strides })
     }
 
     /// A new row-major array of zeros. The host does not wait.
@@ -98,9 +93,10 @@ impl AnyArray {
     /// # Ok::<(), girih_tile::error::Error>(())
     /// ```
     pub fn zeros(device: &Device, dtype: DType, extents: &[usize]) -> Result<AnyArray> {
-        by_type!(dtype, extents.len(), T R => {
-            Ok(DeviceArray::<T, R>::zeros(device, sized(extents, dtype)?)?.into())
-        })
+        check_type(dtype, extents.len())?;
+        let strides = row_major(extents)?;
+        let size = if extents.contains(&0) { 0 } else { extents.iter().product() };
+        AnyArray::new(dtype, device.zeros(bytes_of(dtype, size))?, extents, strides)
     }
 
     /// An array on memory that another library has allocated, with strides in elements.
@@ -133,21 +129,28 @@ impl AnyArray {
         extents: &[usize],
         strides: &[usize],
     ) -> Result<AnyArray> {
-        by_type!(dtype, extents.len(), T R => {
-            let (extents, strides) = (sized(extents, dtype)?, sized(strides, dtype)?);
-            // SAFETY: the caller's promise is passed on.
-            Ok(unsafe { DeviceArray::<T, R>::borrow(device, address, extents, strides) }?.into())
-        })
+        check_type(dtype, extents.len())?;
+        if strides.len() != extents.len() {
+            return Err(LaunchError::NoArray { dtype, rank: strides.len() }.into());
+        }
+        let (bytes, align) = (bytes_of(dtype, known_reach(extents, strides)?), bytes_of(dtype, 1));
+        if bytes > 0 && !address.is_multiple_of(align as u64) {
+            let element = dtype.format().ptx;
+            return Err(girih_device::Error::Misaligned { address, element, align }.into());
+        }
+        // SAFETY: the caller's promise is passed on.
+        let buffer = unsafe { device.borrow(address, bytes)? };
+        AnyArray::new(dtype, buffer, extents, strides.to_vec())
     }
 
     /// The dtype of the elements.
     pub fn dtype(&self) -> DType {
-        self.0.dtype()
+        self.dtype
     }
 
     /// The extents.
     pub fn extents(&self) -> &[usize] {
-        self.0.extents()
+        &self.extents
     }
 
     /// The elements as they are now, by their coordinates, row-major.
@@ -155,11 +158,22 @@ impl AnyArray {
     /// # Errors
     /// The device's.
     pub fn numbers(&self) -> Result<Vec<f64>> {
-        self.0.copied()?.values()
+        let (bits, bytes) = (self.dtype.bits() as usize, self.buffer.download()?);
+        let number = |place| {
+            let at = self.offset + place;
+            let mut element = [0; 8];
+            match bits {
+                4 => element[0] = bytes[at / 2] >> (4 * (at % 2)),
+                _ => element[..bits / 8].copy_from_slice(&bytes[at * bits / 8..][..bits / 8]),
+            }
+            self.dtype.decode(u64::from_le_bytes(element))
+        };
+        Ok(places(&self.extents, &self.strides).map(number).collect())
     }
 
-    pub(super) fn passed(&self) -> &dyn Passed {
-        &*self.0
+    pub(super) fn bytes(&self) -> Range<u64> {
+        let first = self.buffer.address() + bytes_of(self.dtype, self.offset) as u64;
+        bytes_from(first, self.dtype, &self.extents, &self.strides)
     }
 }
 

@@ -10,6 +10,7 @@ use girih_tensor::{DType, Element, F4E2M1, F8E8M0, S4, Tf32, U4};
 use half::{bf16, f16};
 
 use super::LaunchError;
+use super::passed::Passed;
 use crate::error::{Error, Result};
 
 /// A type of elements that arrays in device memory have.
@@ -88,16 +89,6 @@ pub struct DeviceArray<T: HostElement, const R: usize> {
     pub(super) strides: [usize; R],
 }
 
-/// The strides of an array whose last axis is contiguous, each axis behind the next one.
-pub(crate) fn row_major<const R: usize>(extents: &[usize; R]) -> Option<[usize; R]> {
-    let (mut strides, mut size) = ([1; R], 1usize);
-    for axis in (0..R).rev() {
-        strides[axis] = size;
-        size = size.checked_mul(extents[axis].max(1))?;
-    }
-    Some(strides)
-}
-
 impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// An array on a buffer, from its element `offset` on. A stride of 0 repeats elements, which kernels may read and not write.
     ///
@@ -110,16 +101,8 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         extents: [usize; R],
         strides: [usize; R],
     ) -> Result<DeviceArray<T, R>> {
-        if let Some(axis) = extents.iter().position(|&n| i32::try_from(n).is_err()) {
-            return Err(LaunchError::Extent { axis, extent: extents[axis] }.into());
-        }
-        let array = DeviceArray { buffer, offset, extents, strides };
-        array.check_pairs()?;
-        let len = array.buffer.len() * T::PER_STORED;
-        match array.reach() {
-            Some(reach) if reach.checked_add(offset).is_some_and(|end| end <= len) => Ok(array),
-            _ => Err(outside(offset, &extents, &strides, len)),
-        }
+        check_place(T::DTYPE, buffer.len() * T::PER_STORED, offset, &extents, &strides)?;
+        Ok(DeviceArray { buffer, offset, extents, strides })
     }
 
     /// Copies elements, row-major, into a new array.
@@ -127,7 +110,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// # Errors
     /// [`LaunchError::Elements`] unless there are as many elements as the extents say; the device's.
     pub fn upload(device: &Device, elements: &[T], extents: [usize; R]) -> Result<DeviceArray<T, R>> {
-        let strides = Self::strides_of(&extents)?;
+        let strides = sized(&row_major(&extents)?);
         let size: usize = extents.iter().product();
         if size != elements.len() {
             return Err(LaunchError::Elements { given: elements.len(), extents: extents.to_vec() }.into());
@@ -141,7 +124,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// # Errors
     /// The device's.
     pub fn zeros(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>> {
-        let strides = Self::strides_of(&extents)?;
+        let strides = sized(&row_major(&extents)?);
         let size = if extents.contains(&0) { 0 } else { extents.iter().product() };
         DeviceArray::new(device.zeros(size.div_ceil(T::PER_STORED))?, 0, extents, strides)
     }
@@ -152,13 +135,9 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// # Errors
     /// The device's; [`LaunchError::Extent`] and [`LaunchError::Outside`] for extents beyond what kernels count.
     pub fn alloc(device: &Device, extents: [usize; R]) -> Result<DeviceArray<T, R>> {
-        let strides = Self::strides_of(&extents)?;
+        let strides = sized(&row_major(&extents)?);
         let size: usize = extents.iter().product();
         DeviceArray::new(device.alloc(size.div_ceil(T::PER_STORED))?, 0, extents, strides)
-    }
-
-    fn strides_of(extents: &[usize; R]) -> Result<[usize; R]> {
-        row_major(extents).ok_or_else(|| outside(0, extents, &[], 0))
     }
 
     /// An array on memory that another library has allocated.
@@ -176,31 +155,10 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
         extents: [usize; R],
         strides: [usize; R],
     ) -> Result<DeviceArray<T, R>> {
-        let reach = reach(&extents, &strides).ok_or_else(|| outside(0, &extents, &strides, 0))?;
+        let reach = known_reach(&extents, &strides)?;
         // SAFETY: the caller's promise is passed on.
         let buffer = unsafe { device.borrow(address, reach.div_ceil(T::PER_STORED))? };
         DeviceArray::new(buffer, 0, extents, strides)
-    }
-
-    /// The bytes of this many elements.
-    pub(super) fn bytes_of(&self, elements: usize) -> usize {
-        elements.div_ceil(T::PER_STORED) * size_of::<T::Stored>()
-    }
-
-    /// Checks that elements smaller than a byte fill whole bytes along the last axis.
-    fn check_pairs(&self) -> Result<(), LaunchError> {
-        let odd = |n: &usize| !n.is_multiple_of(T::PER_STORED);
-        let Some(last) = R.checked_sub(1).filter(|_| T::PER_STORED > 1) else { return Ok(()) };
-        let one = self.strides[last] == 1 || self.extents[last] == 0;
-        if !one || odd(&self.offset) || odd(&self.extents[last]) || self.strides[..last].iter().any(odd) {
-            return Err(LaunchError::Pairs {
-                dtype: T::DTYPE,
-                offset: self.offset,
-                extents: self.extents.to_vec(),
-                strides: self.strides.to_vec(),
-            });
-        }
-        Ok(())
     }
 
     /// Extents, in elements.
@@ -240,22 +198,16 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
 
     /// The address of the first element.
     pub fn address(&self) -> u64 {
-        self.buffer.address() + self.bytes_of(self.offset) as u64
-    }
-
-    /// Elements from the first to behind the last; `None` beyond what numbers hold.
-    fn reach(&self) -> Option<usize> {
-        reach(&self.extents, &self.strides)
+        self.buffer.address() + bytes_of(T::DTYPE, self.offset) as u64
     }
 
     /// The addresses of the elements, from the first byte to behind the last one.
     pub fn bytes(&self) -> Range<u64> {
-        let first = self.address();
-        first..first + self.bytes_of(self.reach().unwrap_or(0)) as u64
+        bytes_from(self.address(), T::DTYPE, &self.extents, &self.strides)
     }
 
     /// Another array on the same memory.
-    pub(super) fn on_same(&self, offset: usize, extents: [usize; R], strides: [usize; R]) -> Result<Self> {
+    fn on_same(&self, offset: usize, extents: [usize; R], strides: [usize; R]) -> Result<Self> {
         DeviceArray::new(self.buffer.slice(..)?, offset, extents, strides)
     }
 
@@ -293,24 +245,8 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// The device's.
     pub fn download(&self) -> Result<Vec<T>> {
         let stored = self.buffer.download()?;
-        let places = self.places().map(|(_, place)| self.offset + place);
+        let places = places(&self.extents, &self.strides).map(|place| self.offset + place);
         Ok(places.map(|at| T::from_stored(stored[at / T::PER_STORED], at % T::PER_STORED)).collect())
-    }
-
-    /// The coordinates of the elements, row-major, each with its distance from the first element.
-    fn places(&self) -> impl Iterator<Item = ([usize; R], usize)> {
-        let mut next = [0; R];
-        (0..self.len()).map(move |_| {
-            let at = next;
-            for axis in (0..R).rev() {
-                next[axis] += 1;
-                if next[axis] < self.extents[axis] {
-                    break;
-                }
-                next[axis] = 0;
-            }
-            (at, at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum())
-        })
     }
 }
 
@@ -338,13 +274,7 @@ impl<T: HostElement, const R: usize> DeviceArray<T, R> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn first_unwritten(&self) -> Option<[usize; R]> {
-        let (address, bytes) = (self.address(), self.bytes());
-        let size = size_of::<T::Stored>();
-        let known = |from: u64, bytes| self.device().first_unwritten(from, bytes);
-        known(address, usize::try_from(bytes.end - bytes.start).ok()?)?;
-        // Between the elements there may be others.
-        let is_missing = |place| known(address + self.bytes_of(place) as u64, size).is_some();
-        self.places().find(|&(_, place)| is_missing(place)).map(|(at, _)| at)
+        Some(sized(&first_unwritten(self)?))
     }
 }
 
@@ -352,6 +282,61 @@ impl<T: HostElement, const R: usize> fmt::Debug for DeviceArray<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DeviceArray<{}>{:?}:{:?} at {:#x}", T::DTYPE, self.extents, self.strides, self.address())
     }
+}
+
+// What follows takes a dtype and a rank at run time: it is compiled once, and not for every type of arrays.
+
+/// As many numbers as an array has axes, of a list that has as many.
+fn sized<const R: usize>(list: &[usize]) -> [usize; R] {
+    std::array::from_fn(|axis| list[axis])
+}
+
+/// The strides of an array whose last axis is contiguous, each axis behind the next one.
+pub(super) fn row_major(extents: &[usize]) -> Result<Vec<usize>> {
+    let (mut strides, mut size) = (vec![1; extents.len()], 1usize);
+    for axis in (0..extents.len()).rev() {
+        strides[axis] = size;
+        size = size.checked_mul(extents[axis].max(1)).ok_or_else(|| outside(0, extents, &[], 0))?;
+    }
+    Ok(strides)
+}
+
+/// The bytes of this many elements.
+pub(super) fn bytes_of(dtype: DType, elements: usize) -> usize {
+    match dtype.bits() {
+        bits @ 0..8 => elements.div_ceil(8 / bits as usize),
+        bits => elements * (bits / 8) as usize,
+    }
+}
+
+/// The addresses of an array's elements, from the first byte to behind the last one.
+pub(super) fn bytes_from(first: u64, dtype: DType, extents: &[usize], strides: &[usize]) -> Range<u64> {
+    first..first + bytes_of(dtype, reach(extents, strides).unwrap_or(0)) as u64
+}
+
+/// Checks that an array is in memory of `len` elements, and that elements smaller than a byte fill whole bytes along the last axis.
+pub(super) fn check_place(
+    dtype: DType,
+    len: usize,
+    offset: usize,
+    extents: &[usize],
+    strides: &[usize],
+) -> Result {
+    if let Some(axis) = extents.iter().position(|&n| i32::try_from(n).is_err()) {
+        return Err(LaunchError::Extent { axis, extent: extents[axis] }.into());
+    }
+    if let (Some((extent, _)), Some((stride, slower))) = (extents.split_last(), strides.split_last())
+        && dtype.bits() < 8
+    {
+        let odd = |n: &usize| !n.is_multiple_of((8 / dtype.bits()) as usize);
+        let one = *stride == 1 || *extent == 0;
+        if !one || odd(&offset) || odd(extent) || slower.iter().any(odd) {
+            let (extents, strides) = (extents.to_vec(), strides.to_vec());
+            return Err(LaunchError::Pairs { dtype, offset, extents, strides }.into());
+        }
+    }
+    let reach = reach(extents, strides).and_then(|reach| reach.checked_add(offset));
+    if reach.is_none_or(|end| end > len) { Err(outside(offset, extents, strides, len)) } else { Ok(()) }
 }
 
 fn outside(offset: usize, extents: &[usize], strides: &[usize], elements: usize) -> Error {
@@ -368,6 +353,45 @@ fn reach(extents: &[usize], strides: &[usize]) -> Option<usize> {
         .iter()
         .zip(strides)
         .try_fold(1usize, |reach, (&extent, &stride)| reach.checked_add((extent - 1).checked_mul(stride)?))
+}
+
+/// As [`reach`], where numbers hold it.
+pub(super) fn known_reach(extents: &[usize], strides: &[usize]) -> Result<usize> {
+    reach(extents, strides).ok_or_else(|| outside(0, extents, strides, 0))
+}
+
+/// The distances of an array's elements from the first one, row-major.
+pub(super) fn places(extents: &[usize], strides: &[usize]) -> impl Iterator<Item = usize> {
+    let size = extents.iter().product();
+    let (mut next, mut place) = (vec![0; extents.len()], 0usize);
+    (0..size).map(move |_| {
+        let now = place;
+        for (axis, (&extent, &stride)) in extents.iter().zip(strides).enumerate().rev() {
+            next[axis] += 1;
+            place = place.wrapping_add(stride);
+            if next[axis] < extent {
+                break;
+            }
+            next[axis] = 0;
+            place = place.wrapping_sub(extent.wrapping_mul(stride));
+        }
+        now
+    })
+}
+
+/// The coordinates of the first element, row-major, that nobody has written.
+fn first_unwritten(array: &dyn Passed) -> Option<Vec<usize>> {
+    let (dtype, bytes) = (array.dtype(), array.bytes());
+    let known = |from: u64, bytes| array.device().first_unwritten(from, bytes);
+    known(bytes.start, usize::try_from(bytes.end - bytes.start).ok()?)?;
+    // Between the elements there may be others.
+    let is_missing = |place| known(bytes.start + bytes_of(dtype, place) as u64, bytes_of(dtype, 1)).is_some();
+    let mut at = places(array.extents(), array.strides()).position(is_missing)?;
+    let mut coordinates = vec![0; array.extents().len()];
+    for (coordinate, extent) in coordinates.iter_mut().zip(array.extents()).rev() {
+        (*coordinate, at) = (at % extent, at / extent);
+    }
+    Some(coordinates)
 }
 
 /// Whether no two coordinates name one element.

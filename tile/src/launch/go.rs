@@ -171,8 +171,7 @@ impl Launch<'_> {
     /// The arrays that are written, as they are now.
     pub(crate) fn written(&self) -> Result<Vec<Written>, Error> {
         let all = self.arrays.iter().enumerate().filter(|(_, of)| of.mutable);
-        all.map(|(at, of)| Ok(Written { array: of.array.copied()?, is_result: !self.is_scratch(at) }))
-            .collect()
+        all.map(|(at, of)| Written::new(of.array.any()?, !self.is_scratch(at))).collect()
     }
 
     /// The limits of the device that the launch goes to.

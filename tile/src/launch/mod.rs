@@ -33,7 +33,7 @@ pub use crate::error::{LaunchError, Warning, Warnings};
 pub use any::AnyArray;
 pub(crate) use array::is_injective;
 pub use array::{DeviceArray, HostElement};
-pub(crate) use passed::{Copied, Written};
+pub(crate) use passed::Written;
 pub use prepared::Prepared;
 pub use request::{Launch, ScalarArgument};
 pub(crate) use words::stable_hash;

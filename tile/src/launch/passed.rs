@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use girih_device::{Buffer, BufferArg, Device};
-use girih_tensor::{DType, Element};
+use girih_tensor::DType;
 
-use super::{DeviceArray, HostElement};
+use super::array::bytes_of;
+use super::{AnyArray, DeviceArray, HostElement};
 use crate::dtype::is_integer;
 use crate::error::Result;
 
@@ -18,47 +19,43 @@ pub(crate) trait Passed {
     fn device(&self) -> &Device;
     /// The memory from the first element on.
     fn memory(&self) -> BufferArg<'_>;
-    /// The array as it is now.
-    fn copied(&self) -> Result<Box<dyn Copied>>;
+    /// Another array on the same memory.
+    fn any(&self) -> Result<AnyArray>;
 }
 
-/// An array, and what its memory held at a time.
-pub(crate) trait Copied {
-    /// Puts the memory back to what it held.
-    fn restore(&self) -> Result;
-    /// The elements that it has now.
-    fn values(&self) -> Result<Vec<f64>>;
-    /// Whether two lists of elements are equal: of integers exactly, of floats to half of the digits of their magnitude.
-    fn agree(&self, found: &[f64], wanted: &[f64]) -> bool;
-}
-
-/// An array that a launch writes, and what it held before.
+/// An array that a launch writes, and what its memory held before.
 pub(crate) struct Written {
-    pub(crate) array: Box<dyn Copied>,
+    array: AnyArray,
+    before: Buffer<u8>,
     /// Whether it holds results.
     pub(crate) is_result: bool,
 }
 
-struct Copy<T: HostElement, const R: usize> {
-    array: DeviceArray<T, R>,
-    before: Buffer<T::Stored>,
-}
+impl Written {
+    pub(crate) fn new(array: AnyArray, is_result: bool) -> Result<Written> {
+        let before = array.device().alloc(array.buffer.len())?;
+        before.copy_from(&array.buffer)?;
+        Ok(Written { array, before, is_result })
+    }
 
-impl<T: HostElement, const R: usize> Copied for Copy<T, R> {
-    fn restore(&self) -> Result {
+    /// Puts the memory back to what it held.
+    pub(crate) fn restore(&self) -> Result {
         Ok(self.array.buffer.copy_from(&self.before)?)
     }
 
-    fn values(&self) -> Result<Vec<f64>> {
-        Ok(self.array.download()?.into_iter().map(Element::to_f64).collect())
+    /// The elements that the array has now.
+    pub(crate) fn values(&self) -> Result<Vec<f64>> {
+        self.array.numbers()
     }
 
-    fn agree(&self, found: &[f64], wanted: &[f64]) -> bool {
+    /// Whether two lists of elements are equal: of integers exactly, of floats to half of the digits of their magnitude.
+    pub(crate) fn agree(&self, found: &[f64], wanted: &[f64]) -> bool {
+        let dtype = self.array.dtype();
         let finite = || wanted.iter().map(|x| x.abs()).filter(|x| x.is_finite());
         let (most, count) = (finite().fold(f64::MIN_POSITIVE, f64::max), finite().count().max(1));
         // By shares of the greatest, whose squares are finite.
         let mean = most * (finite().map(|x| (x / most).powi(2)).sum::<f64>() / count as f64).sqrt();
-        let bound = if is_integer(T::DTYPE) { 0.0 } else { T::DTYPE.epsilon().sqrt() };
+        let bound = if is_integer(dtype) { 0.0 } else { dtype.epsilon().sqrt() };
         let equal = |(x, y): (&f64, &f64)| {
             x == y || x.is_nan() && y.is_nan() || y.is_finite() && (x - y).abs() <= bound * (y.abs() + mean)
         };
@@ -88,12 +85,52 @@ impl<T: HostElement, const R: usize> Passed for DeviceArray<T, R> {
     }
 
     fn memory(&self) -> BufferArg<'_> {
-        BufferArg::from(&self.buffer).from_byte(self.bytes_of(self.offset))
+        BufferArg::from(&self.buffer).from_byte(bytes_of(T::DTYPE, self.offset))
     }
 
-    fn copied(&self) -> Result<Box<dyn Copied>> {
-        let before = self.device().alloc(self.buffer.len())?;
-        before.copy_from(&self.buffer)?;
-        Ok(Box::new(Copy { array: self.on_same(self.offset, self.extents, self.strides)?, before }))
+    fn any(&self) -> Result<AnyArray> {
+        Ok(AnyArray {
+            dtype: T::DTYPE,
+            buffer: self.buffer.slice(..)?.into_bytes(),
+            offset: self.offset,
+            extents: self.extents.to_vec(),
+            strides: self.strides.to_vec(),
+        })
+    }
+}
+
+impl Passed for AnyArray {
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    fn extents(&self) -> &[usize] {
+        &self.extents
+    }
+
+    fn strides(&self) -> &[usize] {
+        &self.strides
+    }
+
+    fn bytes(&self) -> Range<u64> {
+        AnyArray::bytes(self)
+    }
+
+    fn device(&self) -> &Device {
+        self.buffer.device()
+    }
+
+    fn memory(&self) -> BufferArg<'_> {
+        BufferArg::from(&self.buffer).from_byte(bytes_of(self.dtype, self.offset))
+    }
+
+    fn any(&self) -> Result<AnyArray> {
+        Ok(AnyArray {
+            dtype: self.dtype,
+            buffer: self.buffer.slice(..)?,
+            offset: self.offset,
+            extents: self.extents.clone(),
+            strides: self.strides.clone(),
+        })
     }
 }

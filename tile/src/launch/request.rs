@@ -91,11 +91,15 @@ impl<'a> Launch<'a> {
         constants: Constants,
         source: impl Fn(&Facts) -> Result<Func> + 'a,
     ) -> Launch<'a> {
+        Launch::of(name, TypeId::of::<K>(), constants, Box::new(source))
+    }
+
+    fn of(name: &'static str, kernel: TypeId, constants: Constants, source: Source<'a>) -> Launch<'a> {
         Launch {
             name,
-            kernel: TypeId::of::<K>(),
+            kernel,
             constants,
-            source: Box::new(source),
+            source,
             arrays: Few::default(),
             scalars: Few::default(),
             grid: None,
@@ -140,13 +144,13 @@ impl<'a> Launch<'a> {
 
     /// The next argument, an array that the kernel reads, of a dtype and a rank that are compared with those of the parameter.
     pub fn any(mut self, array: &'a AnyArray) -> Launch<'a> {
-        self.arrays.push(ArrayArgument { array: array.passed(), mutable: false });
+        self.arrays.push(ArrayArgument { array, mutable: false });
         self
     }
 
     /// The next argument, an array that the kernel writes, of a dtype and a rank that are compared with those of the parameter.
     pub fn any_mut(mut self, array: &'a mut AnyArray) -> Launch<'a> {
-        self.arrays.push(ArrayArgument { array: array.passed(), mutable: true });
+        self.arrays.push(ArrayArgument { array, mutable: true });
         self
     }
 

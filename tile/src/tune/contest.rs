@@ -7,7 +7,7 @@ use girih_device::{Device, Kind, Record};
 use super::refused;
 use super::space::{Point, Space};
 use crate::error::Result;
-use crate::launch::{Copied, Launch, Prepared, Written};
+use crate::launch::{Launch, Prepared, Written};
 
 /// Rounds of pairs, and the candidates that stay after each.
 const ROUNDS: [usize; 3] = [1, 3, 7];
@@ -119,7 +119,7 @@ pub fn tune<A: ?Sized>(
         return Err(refused("a space without points", "at least one value of each constant and hint"));
     };
     let measured = contest(&points, &written, budget);
-    written.iter().try_for_each(|of| of.array.restore())?;
+    written.iter().try_for_each(|of| of.restore())?;
     let (winner, costs, shares) = measured?;
     let (best, program) = (points[winner].0.clone(), programs[winner].unwrap_or_default());
     let config = identity.config(&best, program);
@@ -133,16 +133,16 @@ type Outcome = (usize, [f64; 2], Vec<Result<f64, String>>);
 fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &Budget) -> Result<Outcome> {
     let mut shares: Vec<Result<f64, String>> = Vec::new();
     let usual = points[0].1.clone()?;
-    let results: Vec<&dyn Copied> = written.iter().filter(|of| of.is_result).map(|of| &*of.array).collect();
+    let results: Vec<&Written> = written.iter().filter(|of| of.is_result).collect();
     let found_by = |launch: &Prepared| -> Result<Vec<Vec<f64>>> {
-        written.iter().try_for_each(|of| of.array.restore())?;
+        written.iter().try_for_each(|of| of.restore())?;
         launch.run()?;
-        results.iter().map(|array| array.values()).collect()
+        results.iter().map(|of| of.values()).collect()
     };
     let wanted = found_by(&usual)?;
     let agrees = |found: &[Vec<f64>]| {
         let mut pairs = results.iter().zip(found.iter().zip(&wanted));
-        pairs.all(|(array, (found, wanted))| array.agree(found, wanted))
+        pairs.all(|(of, (found, wanted))| of.agree(found, wanted))
     };
     let mut field = Vec::new();
     for (number, (_, launch)) in points.iter().enumerate() {
