@@ -46,17 +46,19 @@ const TERMS: usize = 64;
 impl Poly {
     /// A number.
     pub fn number(n: i64) -> Poly {
-        Poly(if n == 0 { BTreeMap::new() } else { BTreeMap::from([(Vec::new(), n)]) })
+        if n == 0 { Poly(BTreeMap::new()) } else { Poly::term(Vec::new(), n) }
     }
 
     /// An atom.
     pub fn atom(atom: Atom) -> Poly {
-        Poly(BTreeMap::from([(vec![atom], 1)]))
+        Poly::term(vec![atom], 1)
     }
 
     /// A product of atoms, times a number.
     pub fn term(atoms: Vec<Atom>, factor: i64) -> Poly {
-        Poly(BTreeMap::from([(atoms, factor)]))
+        let mut terms = BTreeMap::new();
+        terms.insert(atoms, factor);
+        Poly(terms)
     }
 
     /// The terms: atoms in order, and their factor, which is not 0.

@@ -115,16 +115,11 @@ pub fn hint(arch: Option<&str>, name: &str, value: i64) {
 }
 
 /// Puts back the build that another one has interrupted, also if that one panics.
-struct Restore(Option<Stage>);
+struct Restore(Option<Box<Stage>>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        let outer = self.0.take();
-        STAGE.with(|stage| {
-            if let Ok(mut stage) = stage.try_borrow_mut() {
-                *stage = outer;
-            }
-        });
+        STAGE.set(self.0.take());
     }
 }
 
@@ -134,17 +129,24 @@ impl Drop for Restore {
 /// [`Error::Build`] with everything that is wrong.
 #[track_caller]
 pub fn trace(header: Header, f: impl FnOnce()) -> Result<Func> {
-    let site = Site::caller();
-    let mut fresh = Stage::new(header.name);
+    let outer = begin(&header);
+    f();
+    end(outer, Site::caller())
+}
+
+fn begin(header: &Header) -> Restore {
+    let mut fresh = Box::new(Stage::new(header.name));
     fresh.build.dialect = header.dialect;
     fresh.build.strict_pow2 = header.strict_pow2;
     if header.deny_in_kernel_checks {
         fresh.build.deny_in_kernel_checks();
     }
-    let restore = Restore(STAGE.with(|stage| stage.borrow_mut().replace(fresh)));
-    f();
-    let done = STAGE.with(|stage| stage.borrow_mut().take());
-    drop(restore);
+    Restore(STAGE.replace(Some(fresh)))
+}
+
+fn end(outer: Restore, site: Site) -> Result<Func> {
+    let done = STAGE.take();
+    drop(outer);
     let Some(mut stage) = done else { return Err(Error::Build(Vec::new())) };
     if !stage.open.is_empty() {
         let message = "a helper was left from inside of a run-time loop or branch, by `?` or out of a labelled block: let the value of the \

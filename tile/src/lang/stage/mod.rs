@@ -13,7 +13,7 @@ mod kernel;
 mod loops;
 mod range;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use girih_tensor::DType;
 
@@ -62,6 +62,8 @@ enum Opened {
     Combine,
 }
 
+type Opening = (Vec<Value>, Vec<Raw>, Vec<Raw>, usize);
+
 struct Open {
     of: Opened,
     /// How the region ends, once it has been left.
@@ -81,8 +83,35 @@ pub(crate) struct Stage {
 }
 
 thread_local! {
-    static STAGE: RefCell<Option<Stage>> = const { RefCell::new(None) };
+    static STAGE: Cell<Option<Box<Stage>>> = const { Cell::new(None) };
     static BUILDS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The build in progress, which is out of its place until this is dropped. No function here is generic: every operation of every kernel has
+/// one of these.
+struct Taken(Option<Box<Stage>>);
+
+impl Taken {
+    #[track_caller]
+    fn take() -> Taken {
+        match STAGE.take() {
+            Some(stage) => Taken(Some(stage)),
+            None => panic!(
+                "operations on tiles run while a kernel is built: in a function with `#[kernel]`, or called from one"
+            ),
+        }
+    }
+
+    fn stage(&mut self) -> &mut Stage {
+        let Some(stage) = &mut self.0 else { unreachable!("only `drop` puts the build back") };
+        stage
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        STAGE.set(self.0.take());
+    }
 }
 
 /// Runs `f` on the build in progress.
@@ -91,10 +120,7 @@ thread_local! {
 /// Outside of a build: there is nothing that an operation could be added to.
 #[track_caller]
 pub(crate) fn with<R>(f: impl FnOnce(&mut Stage) -> R) -> R {
-    STAGE.with(|stage| match stage.borrow_mut().as_mut() {
-        Some(stage) => f(stage),
-        None => panic!("operations on tiles run while a kernel is built: in a function with `#[kernel]`, or called from one"),
-    })
+    f(Taken::take().stage())
 }
 
 impl Stage {
@@ -150,6 +176,58 @@ impl Stage {
         Some(args)
     }
 
+    /// The operands of an operation at this place; none if one is poison or was reported here.
+    fn begin(&mut self, name: &str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
+        let args = self.args(name, items, site)?;
+        self.build.at(Some(site));
+        Some(args)
+    }
+
+    /// The handles of an operation's results: poison for one that was not applied, or was refused.
+    fn done(&mut self, done: Option<Result<Vec<Value>, Fault>>, results: usize, site: Site) -> Vec<Raw> {
+        match done {
+            Some(Ok(values)) => return values.into_iter().map(|value| self.handle(value)).collect(),
+            Some(Err(fault)) => self.report(site, fault),
+            None => {}
+        }
+        vec![Raw::POISON; results]
+    }
+
+    /// Opens the region of a combination: the operands, the handles of the left and the right elements, and the depth outside.
+    fn open_combination(&mut self, name: &str, site: Site, operands: &[Raw]) -> Option<Opening> {
+        let items: Vec<Item> = operands.iter().map(|&raw| Item::Tile(raw)).collect();
+        self.args(name, &items, site)?;
+        let values: Vec<Value> = operands.iter().filter_map(|&raw| self.usable(raw)).collect();
+        let (left, right) = self.build.open_combine(&values);
+        let depth = self.open.len();
+        self.open.push(Open { of: Opened::Combine, end: None });
+        let handles = |of: Vec<Value>| of.into_iter().map(|value| self.handle(value)).collect();
+        let (left, right) = (handles(left), handles(right));
+        Some((values, left, right, depth))
+    }
+
+    /// Closes the region of a combination of `values`; none if a result is of no use.
+    fn close_combination(
+        &mut self,
+        name: &str,
+        site: Site,
+        values: &[Value],
+        results: &[Raw],
+        depth: usize,
+    ) -> Option<Result<RegionId, Fault>> {
+        self.unwind(depth + 1);
+        self.open.pop();
+        let usable: Vec<Value> = results.iter().filter_map(|&raw| self.usable(raw)).collect();
+        if usable.len() < results.len() {
+            if results.iter().any(|&raw| raw != Raw::POISON && self.usable(raw).is_none()) {
+                self.report(site, stale(name, true));
+            }
+            self.build.close(End::Unreachable);
+            return None;
+        }
+        Some(self.build.close_combine(values, &usable))
+    }
+
     fn push_open(&mut self, of: Opened, args: &[Type]) -> (RegionId, Vec<Value>) {
         self.open.push(Open { of, end: None });
         self.build.open(args)
@@ -201,18 +279,10 @@ pub(crate) fn apply_all(
     results: usize,
     f: impl FnOnce(&mut Build, &[Arg]) -> Result<Vec<Value>, Fault>,
 ) -> Vec<Raw> {
-    let site = Site::caller();
-    with(|stage| {
-        let Some(args) = stage.args(name, items, site) else { return vec![Raw::POISON; results] };
-        stage.build.at(Some(site));
-        match f(&mut stage.build, &args) {
-            Ok(values) => values.into_iter().map(|value| stage.handle(value)).collect(),
-            Err(fault) => {
-                stage.report(site, fault);
-                vec![Raw::POISON; results]
-            }
-        }
-    })
+    let (mut taken, site) = (Taken::take(), Site::caller());
+    let stage = taken.stage();
+    let done = stage.begin(name, items, site).map(|args| f(&mut stage.build, &args));
+    stage.done(done, results, site)
 }
 
 /// Applies an operation with one result.
@@ -222,7 +292,10 @@ pub(crate) fn apply(
     items: &[Item],
     f: impl FnOnce(&mut Build, &[Arg]) -> Result<Value, Fault>,
 ) -> Raw {
-    apply_all(name, items, 1, |build, args| Ok(vec![f(build, args)?]))[0]
+    let (mut taken, site) = (Taken::take(), Site::caller());
+    let stage = taken.stage();
+    let done = stage.begin(name, items, site).map(|args| f(&mut stage.build, &args));
+    stage.done(done.map(|done| done.map(|value| vec![value])), 1, site)[0]
 }
 
 /// Applies a function of elements.
@@ -266,24 +339,19 @@ pub struct Call(());
 /// Says that a helper function was called.
 #[track_caller]
 pub fn call(name: &'static str) -> Call {
-    let site = Site::caller();
-    STAGE.with(|stage| {
-        if let Some(stage) = stage.borrow_mut().as_mut() {
-            stage.calls.push((name, site));
-        }
-    });
+    if let Some(mut stage) = STAGE.take() {
+        stage.calls.push((name, Site::caller()));
+        STAGE.set(Some(stage));
+    }
     Call(())
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        STAGE.with(|stage| {
-            if let Ok(mut stage) = stage.try_borrow_mut()
-                && let Some(stage) = stage.as_mut()
-            {
-                stage.calls.pop();
-            }
-        });
+        if let Some(mut stage) = STAGE.take() {
+            stage.calls.pop();
+            STAGE.set(Some(stage));
+        }
     }
 }
 
@@ -312,39 +380,15 @@ pub(crate) fn combine(
     done: impl FnOnce(&mut Build, &[Value], RegionId) -> Result<Vec<Value>, Fault>,
 ) -> Vec<Raw> {
     let poison = || vec![Raw::POISON; operands.len()];
-    let opened = with(|stage| {
-        let items: Vec<Item> = operands.iter().map(|&raw| Item::Tile(raw)).collect();
-        stage.args(name, &items, site)?;
-        let values: Vec<Value> = operands.iter().filter_map(|&raw| stage.usable(raw)).collect();
-        let (left, right) = stage.build.open_combine(&values);
-        let depth = stage.open.len();
-        stage.open.push(Open { of: Opened::Combine, end: None });
-        let handles = |of: Vec<Value>| of.into_iter().map(|value| stage.handle(value)).collect::<Vec<_>>();
-        Some((values, handles(left), handles(right), depth))
-    });
+    let opened = with(|stage| stage.open_combination(name, site, operands));
     let Some((values, left, right, depth)) = opened else { return poison() };
     let results = f(&left, &right);
-    with(|stage| {
-        stage.unwind(depth + 1);
-        stage.open.pop();
-        let usable: Vec<Value> = results.iter().filter_map(|&raw| stage.usable(raw)).collect();
-        if usable.len() < results.len() {
-            if results.iter().any(|&raw| raw != Raw::POISON && stage.usable(raw).is_none()) {
-                stage.report(site, stale(name, true));
-            }
-            stage.build.close(End::Unreachable);
-            return poison();
-        }
-        let done = stage.build.close_combine(&values, &usable).and_then(|region| {
-            stage.build.at(Some(site));
-            done(&mut stage.build, &values, region)
-        });
-        match done {
-            Ok(values) => values.into_iter().map(|value| stage.handle(value)).collect(),
-            Err(fault) => {
-                stage.report(site, fault);
-                poison()
-            }
-        }
-    })
+    let mut taken = Taken::take();
+    let stage = taken.stage();
+    let Some(region) = stage.close_combination(name, site, &values, &results, depth) else { return poison() };
+    let done = region.and_then(|region| {
+        stage.build.at(Some(site));
+        done(&mut stage.build, &values, region)
+    });
+    stage.done(Some(done), operands.len(), site)
 }
