@@ -35,6 +35,10 @@ pub(super) struct Held {
 impl Held {
     /// `None` if the tensor knows no partition.
     pub(super) fn of<E: Data>(tensor: &Tensor<E>) -> Option<Held> {
+        Held::of_sites(&Site::tensor(tensor))
+    }
+
+    pub(super) fn of_sites(tensor: &Tensor<Site>) -> Option<Held> {
         let held = |part: &Part<Expr>, numbers, is_fragment| Held {
             thread: part.thread.clone(),
             threads: part.threads,
@@ -42,7 +46,7 @@ impl Held {
             numbers,
             is_fragment,
         };
-        if let Site::Rmem(registers) = Site::of(tensor) {
+        if let Site::Rmem(registers) = tensor.engine() {
             return registers.held(tensor.layout()).map(|(part, numbers)| held(part, numbers, true));
         }
         let size = tensor.layout().size().ok()?.get()?;

@@ -313,13 +313,22 @@ pub fn copy_if<S: Data, D: Data>(
     source: &Tensor<S>,
     target: &Tensor<D>,
 ) -> Result<(), Error> {
-    let with = atom.into();
+    let tensors = [Site::tensor(source), Site::tensor(target)];
+    b.on_behalf(Location::caller(), |b| copy_sites(b, &atom.into(), predicates, &tensors))
+}
+
+fn copy_sites(
+    b: &mut Builder,
+    with: &CopyWith,
+    predicates: &Predicates,
+    tensors: &[Tensor<Site>; 2],
+) -> Result<(), Error> {
     with.check(b.cluster_shape())?;
-    let move_ = Move::new(&with, predicates, source, target)?;
-    if let (Some(from), Some(to)) = (Held::of(source), Held::of(target)) {
+    let move_ = Move::new(with, predicates, tensors)?;
+    if let [Some(from), Some(to)] = tensors.each_ref().map(Held::of_sites) {
         congruent::copied(&with.atom, move_.bits, &from, &to)?;
     }
-    b.on_behalf(Location::caller(), |b| emit(b, &move_))
+    emit(b, &move_)
 }
 
 fn emit(b: &mut Builder, move_: &Move<'_>) -> Result<(), Error> {
@@ -385,15 +394,14 @@ pub(super) struct Move<'a> {
 }
 
 impl<'a> Move<'a> {
-    fn new<S: Data, D: Data>(
+    fn new(
         with: &'a CopyWith,
         predicates: &Predicates,
-        source: &Tensor<S>,
-        target: &Tensor<D>,
+        [source, target]: &[Tensor<Site>; 2],
     ) -> Result<Move<'a>, Error> {
-        let sites = [Site::of(source), Site::of(target)];
+        let sites = [source.engine(), target.engine()];
         let layouts = [*source.layout(), *target.layout()];
-        let mismatch = |accepted| mismatch(with, [Some(&sites[0]), Some(&sites[1])], layouts, accepted);
+        let mismatch = |accepted| mismatch(with, sites.map(Some), layouts, accepted);
         let tensor = matches!(with.atom.op, CopyOp::Tma { .. });
         let prefetch = matches!(with.atom.op, CopyOp::Tma { transfer: Transfer::Prefetch, .. });
         for (site, accepted) in sites.iter().zip(with.atom.spaces()) {

@@ -1,7 +1,7 @@
 //! The engines of tensors as algorithms see them.
 
 use girih_layout::{Lay, Stride};
-use girih_tensor::{DType, Engine, Space, Tensor};
+use girih_tensor::{DType, Engine, Part, Space, Tensor};
 
 use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, Smem, engine};
 
@@ -47,10 +47,51 @@ impl From<Counting> for Site {
     }
 }
 
+/// An engine of any kind, so that what computes with a tensor's values is compiled once.
+impl Engine for Site {
+    type Index = Expr;
+
+    fn space(&self) -> Space {
+        Site::space(self)
+    }
+
+    fn advance(&self, steps: &[(Expr, Stride)]) -> Result<Site, girih_tensor::Error> {
+        Ok(match self {
+            Site::Gmem(engine) => Site::Gmem(engine.advance(steps)?),
+            Site::Smem(engine) => Site::Smem(engine.advance(steps)?),
+            Site::Rmem(engine) => Site::Rmem(engine.advance(steps)?),
+            Site::Counting(engine) => Site::Counting(engine.advance(steps)?),
+        })
+    }
+
+    fn with_part(self, part: impl FnOnce() -> Option<Part<Expr>>) -> Site {
+        match self {
+            Site::Gmem(engine) => Site::Gmem(engine.with_part(part)),
+            Site::Smem(engine) => Site::Smem(engine.with_part(part)),
+            Site::Rmem(engine) => Site::Rmem(engine.with_part(part)),
+            Site::Counting(engine) => Site::Counting(engine.with_part(part)),
+        }
+    }
+
+    fn part(&self) -> Option<&Part<Expr>> {
+        match self {
+            Site::Gmem(engine) => engine.part(),
+            Site::Smem(engine) => engine.part(),
+            Site::Rmem(engine) => engine.part(),
+            Site::Counting(engine) => engine.part(),
+        }
+    }
+}
+
 impl Site {
     /// The place at which a tensor begins.
     pub(super) fn of<E: Data>(tensor: &Tensor<E>) -> Site {
         tensor.engine().clone().into()
+    }
+
+    /// The tensor with an engine of any kind.
+    pub(super) fn tensor<E: Data>(tensor: &Tensor<E>) -> Tensor<Site> {
+        Tensor::new(Site::of(tensor), *tensor.layout())
     }
 
     /// The registers that the value is in.
@@ -98,25 +139,21 @@ impl Site {
 }
 
 /// The values of a tensor in colexicographic order.
-pub(super) fn values<E: Data>(what: &'static str, tensor: &Tensor<E>) -> Result<Vec<Site>, Error> {
+pub(super) fn values(what: &'static str, tensor: &Tensor<Site>) -> Result<Vec<Site>, Error> {
     every_value(what, tensor, 1)
 }
 
 /// The values of a fragment in colexicographic order.
 pub(super) fn fragment_values(what: &'static str, fragment: &Tensor<Rmem>) -> Result<Vec<Rmem>, Error> {
-    Ok(values(what, fragment)?.iter().filter_map(Site::rmem).cloned().collect())
+    Ok(values(what, &Site::tensor(fragment))?.iter().filter_map(Site::rmem).cloned().collect())
 }
 
 /// Every `every`-th value of a tensor in colexicographic order, from the first on. A layout that reaches past its registers is refused.
-pub(super) fn every_value<E: Data>(
-    what: &'static str,
-    tensor: &Tensor<E>,
-    every: i64,
-) -> Result<Vec<Site>, Error> {
+pub(super) fn every_value(what: &'static str, tensor: &Tensor<Site>, every: i64) -> Result<Vec<Site>, Error> {
     let count = crate::sizes::static_size(what, tensor.layout())?;
     let values = engine::Values::of(tensor.engine(), *tensor.layout());
     let value = |i| {
-        let value: Site = values.at(i)?.into();
+        let value = values.at(i)?;
         value.rmem().map_or(Ok(()), Rmem::check)?;
         Ok(value)
     };

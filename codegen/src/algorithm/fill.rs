@@ -23,18 +23,18 @@ use crate::{Error, Expr, Rmem};
 /// [`Error::NotStatic`].
 #[track_caller]
 pub fn fill<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<(), Error> {
-    b.on_behalf(Location::caller(), |b| filled(b, target, value))
+    let target = Site::tensor(target);
+    b.on_behalf(Location::caller(), |b| filled(b, &target, value))
 }
 
-fn filled<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<(), Error> {
-    let all = values("fill", target)?;
+fn filled(b: &mut Builder, target: &Tensor<Site>, value: f64) -> Result<(), Error> {
+    let (all, site) = (values("fill", target)?, target.engine());
     let refused = |accepted| Error::Mismatch {
         what: "fill",
         layout: target.layout().to_string(),
-        with: format!("{:?}", Site::of(target).space()),
+        with: format!("{:?}", site.space()),
         accepted,
     };
-    let site = Site::of(target);
     let Some(dtype) = site.dtype() else {
         return Err(refused("a tensor in global or shared memory or in registers"));
     };
@@ -43,7 +43,7 @@ fn filled<E: Data>(b: &mut Builder, target: &Tensor<E>, value: f64) -> Result<()
         fill_registers(b, &all, pattern(dtype, value));
         return Ok(());
     }
-    let (order, bounds) = (memory_order(&site, target.layout())?, Predicates::bounds(&all));
+    let (order, bounds) = (memory_order(site, target.layout())?, Predicates::bounds(&all));
     let mut width = 128;
     while width >= bits.max(8) {
         if let Some(lines) = lines(&all, &bounds, &order, bits, width)? {

@@ -51,7 +51,7 @@ impl Predicates {
                 accepted: "an extent for each mode of the coordinates",
             });
         }
-        let all = values("predicates", coordinate)?;
+        let all = values("predicates", &Site::tensor(coordinate))?;
         let coordinate = |at: &Site| match at {
             Site::Counting(at) => Some(at.coordinate().to_vec()),
             _ => None,

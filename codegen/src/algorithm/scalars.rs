@@ -18,12 +18,12 @@ use crate::sizes::{ONE, static_size};
 use crate::{Error, Rmem, Scalar};
 
 /// The tensor itself if it is in registers, otherwise registers like it.
-pub(super) fn fragment<E: Data>(
+pub(super) fn fragment(
     b: &mut Builder,
     what: &'static str,
-    tensor: &Tensor<E>,
+    tensor: &Tensor<Site>,
 ) -> Result<Tensor<Rmem>, Error> {
-    let Some(dtype) = Site::of(tensor).dtype() else {
+    let Some(dtype) = tensor.engine().dtype() else {
         return Err(Error::Mismatch {
             what,
             layout: tensor.layout().to_string(),
@@ -31,7 +31,7 @@ pub(super) fn fragment<E: Data>(
             accepted: "a tensor in global or shared memory or in registers",
         });
     };
-    match Site::of(tensor) {
+    match tensor.engine() {
         Site::Rmem(rmem) => Ok(Tensor::new(rmem.clone(), *tensor.layout())),
         _ => Rmem::tensor(b, dtype, Lay::left(tensor.layout().shape())?),
     }
@@ -60,21 +60,29 @@ pub(super) fn fragment<E: Data>(
 /// ```
 #[track_caller]
 pub fn read<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>, Error> {
-    b.on_behalf(Location::caller(), |b| {
-        let fragment = loaded(b, tensor)?;
-        let scalar = |value: &Rmem| one(b, value);
-        fragment_values("read", &fragment)?.iter().map(scalar).collect()
-    })
+    let tensor = Site::tensor(tensor);
+    b.on_behalf(Location::caller(), |b| read_sites(b, &tensor))
+}
+
+fn read_sites(b: &mut Builder, tensor: &Tensor<Site>) -> Result<Vec<Scalar>, Error> {
+    let fragment = loaded(b, tensor)?;
+    let scalar = |value: &Rmem| one(b, value);
+    fragment_values("read", &fragment)?.iter().map(scalar).collect()
 }
 
 /// Reads as [`read`] does, but reads values that are the same element, since the tensor does not move along a mode, once.
 #[track_caller]
 pub(crate) fn read_once<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>, Error> {
-    let layout = tensor.layout();
+    let tensor = Site::tensor(tensor);
+    b.on_behalf(Location::caller(), |b| read_sites_once(b, &tensor))
+}
+
+fn read_sites_once(b: &mut Builder, tensor: &Tensor<Site>) -> Result<Vec<Scalar>, Error> {
+    let (layout, site) = (tensor.layout(), tensor.engine());
     let (mut leaves, mut numbers, mut distinct) = (Vec::new(), Vec::new(), 1);
     for leaf in 0..layout.leaf_count() {
         let (extent, stride) = layout.flat_leaf(leaf);
-        let moves = distance(&Site::of(tensor), &stride) != Some(0);
+        let moves = distance(site, &stride) != Some(0);
         numbers.push(Lay::leaf(extent, Stride::Int(Int::fixed(if moves { distinct } else { 0 })))?);
         if moves {
             distinct *= extent.get().unwrap_or(1);
@@ -84,17 +92,16 @@ pub(crate) fn read_once<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<
     if leaves.is_empty() {
         leaves.push(ONE);
     }
-    let own = Tensor::new(tensor.engine().clone(), Lay::concat(&leaves)?);
-    let found = b.on_behalf(Location::caller(), |b| read(b, &own))?;
+    let found = read_sites(b, &Tensor::new(site.clone(), Lay::concat(&leaves)?))?;
     let numbers = Lay::concat(&numbers)?; // value -> which of the distinct ones
     let count = static_size("read", layout)?;
     (0..count).map(|i| Ok(found[numbers.at(i)? as usize].clone())).collect()
 }
 
 /// Reads as [`read`] does, but leaves floats of 16 bits that fill registers in pairs, so that both are computed together.
-pub(super) fn read_pairs<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Vec<Scalar>, Error> {
+pub(super) fn read_pairs(b: &mut Builder, tensor: &Tensor<Site>) -> Result<Vec<Scalar>, Error> {
     let fragment = loaded(b, tensor)?;
-    let own = !matches!(Site::of(tensor), Site::Rmem(_));
+    let own = !matches!(tensor.engine(), Site::Rmem(_));
     let (all, mut out) = (fragment_values("read", &fragment)?, Vec::new());
     while let Some(value) = all.get(out.len()) {
         match all.get(out.len() + 1) {
@@ -106,9 +113,9 @@ pub(super) fn read_pairs<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result
 }
 
 /// The tensor's values in registers.
-fn loaded<E: Data>(b: &mut Builder, tensor: &Tensor<E>) -> Result<Tensor<Rmem>, Error> {
+fn loaded(b: &mut Builder, tensor: &Tensor<Site>) -> Result<Tensor<Rmem>, Error> {
     let fragment = fragment(b, "read", tensor)?;
-    if !matches!(Site::of(tensor), Site::Rmem(_)) {
+    if !matches!(tensor.engine(), Site::Rmem(_)) {
         copy::copy(b, CopyWith::from(AUTO_VECTORIZING_COPY).zero_fill(), tensor, &fragment)?;
     }
     Ok(fragment)
@@ -143,57 +150,59 @@ pub(crate) fn one(b: &mut Builder, value: &Rmem) -> Result<Scalar, Error> {
 /// ```
 #[track_caller]
 pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -> Result<(), Error> {
-    let site = Location::caller();
-    b.on_behalf(site, |b| {
-        let single = |scalar: &Scalar| scalar.dtype() == DType::F32;
-        if let Some(to @ (DType::E2m1 | DType::E8m0)) = Site::of(tensor).dtype()
-            && !scalars.is_empty()
-            && scalars.iter().all(single)
-        {
-            let bits = scalars.iter().map(|scalar| microscaling::of_f32(b, to, scalar));
-            let bits = bits.collect::<Result<Vec<_>, Error>>()?;
-            return write(b, tensor, &bits);
+    let tensor = Site::tensor(tensor);
+    b.on_behalf(Location::caller(), |b| write_sites(b, &tensor, scalars))
+}
+
+fn write_sites(b: &mut Builder, tensor: &Tensor<Site>, scalars: &[Scalar]) -> Result<(), Error> {
+    let single = |scalar: &Scalar| scalar.dtype() == DType::F32;
+    if let Some(to @ (DType::E2m1 | DType::E8m0)) = tensor.engine().dtype()
+        && !scalars.is_empty()
+        && scalars.iter().all(single)
+    {
+        let bits = scalars.iter().map(|scalar| microscaling::of_f32(b, to, scalar));
+        let bits = bits.collect::<Result<Vec<_>, Error>>()?;
+        return write_sites(b, tensor, &bits);
+    }
+    let fragment = fragment(b, "write", tensor)?;
+    let all = fragment_values("write", &fragment)?;
+    let stored = fragment.engine().dtype();
+    let rounded = stored.is_narrow_float() && scalars.iter().all(single);
+    let dtype = if rounded { DType::F32 } else { computed(stored) };
+    let wrong = scalars.iter().find(|scalar| scalar.dtype() != dtype && scalar.faulty().is_none());
+    if all.len() != scalars.len() || wrong.is_some() {
+        let found = wrong.map_or(dtype, |scalar| scalar.dtype());
+        return Err(Error::Mismatch {
+            what: "write",
+            layout: format!("{} scalars of {found}", scalars.len()),
+            with: format!("{} of {}", tensor.layout(), fragment.engine().dtype()),
+            accepted: "a scalar for each value, of the tensor's dtype; integers below 32 bits are extended to 32, \
+                       floats of 8 bits are f32 or u32 of their bits",
+        });
+    }
+    let mut fresh = Fresh::new(all.iter());
+    let mut i = 0;
+    while i < all.len() {
+        let (value, scalar) = (&all[i], &scalars[i]);
+        let is_fresh = fresh.take(value.offset());
+        if rounded {
+            i += pack_bytes(b, &all[i..], &scalars[i..], is_fresh)?;
+            continue;
         }
-        let fragment = fragment(b, "write", tensor)?;
-        let all = fragment_values("write", &fragment)?;
-        let stored = fragment.engine().dtype();
-        let rounded = stored.is_narrow_float() && scalars.iter().all(single);
-        let dtype = if rounded { DType::F32 } else { computed(stored) };
-        let wrong = scalars.iter().find(|scalar| scalar.dtype() != dtype && scalar.faulty().is_none());
-        if all.len() != scalars.len() || wrong.is_some() {
-            let found = wrong.map_or(dtype, |scalar| scalar.dtype());
-            return Err(Error::Mismatch {
-                what: "write",
-                layout: format!("{} scalars of {found}", scalars.len()),
-                with: format!("{} of {}", tensor.layout(), fragment.engine().dtype()),
-                accepted: "a scalar for each value, of the tensor's dtype; integers below 32 bits are extended to 32, \
-                           floats of 8 bits are f32 or u32 of their bits",
-            });
+        let next = all.get(i + 1).filter(|next| is_fresh && is_pair(value, next));
+        if next.is_some() {
+            pack(b, value, [scalar, &scalars[i + 1]])?;
+            i += 2;
+            continue;
         }
-        let mut fresh = Fresh::new(all.iter());
-        let mut i = 0;
-        while i < all.len() {
-            let (value, scalar) = (&all[i], &scalars[i]);
-            let is_fresh = fresh.take(value.offset());
-            if rounded {
-                i += pack_bytes(b, &all[i..], &scalars[i..], is_fresh)?;
-                continue;
-            }
-            let next = all.get(i + 1).filter(|next| is_fresh && is_pair(value, next));
-            if next.is_some() {
-                pack(b, value, [scalar, &scalars[i + 1]])?;
-                i += 2;
-                continue;
-            }
-            let reg = b.scalar(scalar)?;
-            insert(b, value, &reg, is_fresh);
-            i += 1;
-        }
-        if matches!(Site::of(tensor), Site::Rmem(_)) {
-            return Ok(());
-        }
-        copy::copy(b, AUTO_VECTORIZING_COPY, &fragment, tensor)
-    })
+        let reg = b.scalar(scalar)?;
+        insert(b, value, &reg, is_fresh);
+        i += 1;
+    }
+    if matches!(tensor.engine(), Site::Rmem(_)) {
+        return Ok(());
+    }
+    copy::copy(b, AUTO_VECTORIZING_COPY, &fragment, tensor)
 }
 
 /// Whether two values are the floats of 16 bits that fill a register.

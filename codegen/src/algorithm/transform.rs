@@ -42,10 +42,28 @@ pub fn transform<S: Data, D: Data>(
     target: &Tensor<D>,
     mut op: impl FnMut(&mut Builder, &[Scalar]) -> Result<Scalar, Error>,
 ) -> Result<(), Error> {
+    let site = Location::caller();
+    let (sources, target) =
+        (sources.iter().copied().map(Site::tensor).collect::<Vec<_>>(), Site::tensor(target));
+    let (count, columns) = columns(b, site, &sources, &target)?;
+    let mut results = Vec::new();
+    for i in 0..count {
+        let values: Vec<Scalar> = columns.iter().map(|column| column[i].clone()).collect();
+        results.push(op(b, &values)?);
+    }
+    b.on_behalf(site, |b| write(b, &target, &results))
+}
+
+/// The number of values, and those of each source.
+fn columns(
+    b: &mut Builder,
+    site: &'static Location<'static>,
+    sources: &[Tensor<Site>],
+    target: &Tensor<Site>,
+) -> Result<(usize, Vec<Vec<Scalar>>), Error> {
     let size = |layout: &girih_layout::Lay| crate::sizes::static_size("transform", layout);
     let count = size(target.layout())?;
-    let (site, mut columns) = (Location::caller(), Vec::new());
-    let mut held = Held::of(target);
+    let (mut held, mut columns) = (Held::of_sites(target), Vec::new());
     for source in sources {
         if size(source.layout())? != count {
             return Err(Error::Mismatch {
@@ -55,18 +73,13 @@ pub fn transform<S: Data, D: Data>(
                 accepted: "tensors of as many values",
             });
         }
-        match (Held::of(source), &held) {
+        match (Held::of_sites(source), &held) {
             (Some(from), Some(to)) => congruent::elementwise("transform", &from, to)?,
             (from, to) => held = if to.is_some() { held } else { from },
         }
         columns.push(b.on_behalf(site, |b| read_pairs(b, source))?);
     }
-    let mut results = Vec::new();
-    for i in 0..count as usize {
-        let values: Vec<Scalar> = columns.iter().map(|column| column[i].clone()).collect();
-        results.push(op(b, &values)?);
-    }
-    b.on_behalf(site, |b| write(b, target, &results))
+    Ok((count as usize, columns))
 }
 
 /// `op(... op(op(initial, x(0)), x(1)) ..., x(n - 1))` over a tensor's values in colexicographic order (CuTe's `reduce`).

@@ -1,7 +1,5 @@
 //! Structured control flow.
 
-use std::panic::Location;
-
 use girih_ptx::{Guard, Name, Opcode, Operand, Statement, Type, Word};
 
 use super::body::Body;
@@ -10,6 +8,18 @@ use crate::Error;
 use crate::error::BuilderError;
 use crate::expr::Expr;
 
+/// A loop whose body is being written.
+struct Steps {
+    index: Expr,
+    counter: Reg,
+    test: Reg,
+    end: Operand,
+    step: Operand,
+    head: Name,
+    done: Name,
+}
+
+// What does not depend on the body's type is in functions of its own: the others are compiled for each body.
 impl Builder {
     pub(super) fn label(&mut self, what: &str) -> Name {
         self.labels += 1;
@@ -80,6 +90,14 @@ impl Builder {
         step: &Expr,
         body: impl FnOnce(&mut Builder, &Expr) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let steps = self.open_steps(first, end, step)?;
+        body(self, &steps.index)?;
+        self.close_steps(steps);
+        Ok(())
+    }
+
+    #[track_caller]
+    fn open_steps(&mut self, first: &Expr, end: &Expr, step: &Expr) -> Result<Steps, Error> {
         self.check_steps(first, end, step)?;
         let (head, done) = (self.label("loop"), self.label("end"));
         let [start, end_at, by] = [
@@ -91,24 +109,29 @@ impl Builder {
         let counter = self.reg(Type::S32);
         let test = self.reg(Type::Pred);
         self.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&counter), start]);
-        let site = Location::caller();
-        let compare = |b: &mut Builder, word: Word| {
-            let operands = vec![Operand::from(&test), Operand::from(&counter), end_at.clone()];
-            b.on_behalf(site, |b| b.inst(Opcode::Setp, &[word.into(), Type::S32.into()], operands));
-        };
-        compare(self, Word::Ge);
-        self.branch(Some(Guard { reg: test.name.clone(), negated: false }), &done);
+        self.go_if(Word::Ge, [&test, &counter], &end_at, &done);
         self.push(Statement::Label(head.clone()));
         let depth = self.depth();
         let index = self.var_at(&counter, depth, first.range().0, (end.range().1 - 1).max(0), 1);
-        body(self, &index)?;
-        let next = vec![Operand::from(&counter), Operand::from(&counter), by];
+        Ok(Steps { index, counter, test, end: end_at, step: by, head, done })
+    }
+
+    #[track_caller]
+    fn close_steps(&mut self, steps: Steps) {
+        let Steps { counter, test, end, step, head, done, .. } = steps;
+        let next = vec![Operand::from(&counter), Operand::from(&counter), step];
         self.inst(Opcode::Add, &[Type::S32.into()], next);
-        compare(self, Word::Lt);
-        self.branch(Some(Guard { reg: test.name.clone(), negated: false }), &head);
+        self.go_if(Word::Lt, [&test, &counter], &end, &head);
         self.close();
         self.push(Statement::Label(done));
-        Ok(())
+    }
+
+    /// Goes to a label if the counter of a loop compares so with its end.
+    #[track_caller]
+    fn go_if(&mut self, word: Word, [test, counter]: [&Reg; 2], end: &Operand, to: &Name) {
+        let operands = vec![Operand::from(test), Operand::from(counter), end.clone()];
+        self.inst(Opcode::Setp, &[word.into(), Type::S32.into()], operands);
+        self.branch(Some(Guard { reg: test.name.clone(), negated: false }), to);
     }
 
     fn check_steps(&self, first: &Expr, end: &Expr, step: &Expr) -> Result<(), Error> {
@@ -141,14 +164,21 @@ impl Builder {
             Cond::Always => return body(self),
             _ => {}
         }
-        let guard = Guard { reg: self.cond(cond)?.name, negated: true };
-        let end = self.label("endif");
-        self.open();
-        self.branch(Some(guard), &end);
+        let end = self.open_unless(cond, "endif")?;
         body(self)?;
         self.close();
         self.push(Statement::Label(end));
         Ok(())
+    }
+
+    /// Opens a scope that control leaves for the label that is returned unless `cond` holds.
+    #[track_caller]
+    fn open_unless(&mut self, cond: &Cond, label: &str) -> Result<Name, Error> {
+        let guard = Guard { reg: self.cond(cond)?.name, negated: true };
+        let to = self.label(label);
+        self.open();
+        self.branch(Some(guard), &to);
+        Ok(to)
     }
 
     /// Runs `then` where `cond` holds, and `otherwise` where it does not.
@@ -167,22 +197,32 @@ impl Builder {
             Cond::Always => return then(self),
             _ => {}
         }
-        let guard = Guard { reg: self.cond(cond)?.name, negated: true };
-        let (other, end) = (self.label("else"), self.label("endif"));
-        self.open();
-        self.branch(Some(guard), &other);
+        let other = self.open_unless(cond, "else")?;
+        let end = self.label("endif");
         then(self)?;
-        self.branch(None, &end);
-        // Expressions that are hoisted out of `otherwise` stand before the branch too.
+        let first = self.open_else(other, &end);
+        otherwise(self)?;
+        self.close_else(first, end);
+        Ok(())
+    }
+
+    /// Closes the scope that runs where the condition holds, and opens the one that runs where it does not.
+    #[track_caller]
+    fn open_else(&mut self, other: Name, end: &Name) -> Body {
+        self.branch(None, end);
+        // Expressions that are hoisted out of what follows stand before the branch too.
         let first = self.take();
         self.open();
         self.push(Statement::Label(other));
-        otherwise(self)?;
+        first
+    }
+
+    #[track_caller]
+    fn close_else(&mut self, first: Body, end: Name) {
         let second = self.take();
         self.append(first);
         self.append(second);
         self.push(Statement::Label(end));
-        Ok(())
     }
 
     /// Repeats `body` until the predicate that it returns holds.
@@ -198,8 +238,13 @@ impl Builder {
         self.open_loop();
         self.push(Statement::Label(head.clone()));
         let done = body(self)?;
-        self.branch(Some(Guard { reg: done.name, negated: true }), &head);
-        self.close();
+        self.close_again(done, &head);
         Ok(())
+    }
+
+    #[track_caller]
+    fn close_again(&mut self, done: Reg, head: &Name) {
+        self.branch(Some(Guard { reg: done.name, negated: true }), head);
+        self.close();
     }
 }
