@@ -5,32 +5,9 @@ use std::sync::Arc;
 
 use girih_tensor::DType;
 
-use super::{ArrayId, Dims};
+use super::{ArrayId, Dims, Nan, Rounding};
 use crate::error::named;
 use crate::ir::table::Each;
-
-named! {
-    /// How a float result is rounded.
-    #[derive(Default)]
-    Rounding {
-        #[default] Nearest "rn" "To nearest, ties to even.",
-        Zero "rz" "Toward zero.",
-        Down "rm" "Toward minus infinity.",
-        Up "rp" "Toward plus infinity.",
-        Full "full" "The full range in f32, not correctly rounded (`div.full`).",
-        Approx "approx" "The fast instruction of f32.",
-    }
-}
-
-/// What the least or greatest of values and NaN is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Nan {
-    /// NaN counts as missing.
-    #[default]
-    Ignored,
-    /// NaN wins.
-    Propagated,
-}
 
 named! {
     /// What is promised of the exact results of integer arithmetic. The reference evaluator gives poison where a promise does not hold; a

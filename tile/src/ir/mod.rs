@@ -4,10 +4,11 @@ mod build;
 mod func;
 mod kind;
 mod same;
-pub mod table;
 mod text;
 mod types;
 mod verify;
+
+pub use girih_codegen::algorithm::element::{Nan, Rounding};
 
 pub use build::{Build, Dialect};
 pub(crate) use func::follow;
@@ -15,7 +16,12 @@ pub use func::{
     Array, ArrayId, ArrayParam, Def, End, Func, Known, Op, OpId, Pin, Region, RegionId, ScalarParam, Value,
     ValueData,
 };
-pub use kind::{Combine, DTYPES, Indexed, Kind, Nan, Order, Overflow, Padding, Rmw, Rounding, Scope, View};
+pub use kind::{Combine, DTYPES, Indexed, Kind, Order, Overflow, Padding, Rmw, Scope, View};
+/// The table of functions that work element by element.
+pub mod table {
+    pub use girih_codegen::algorithm::element::{Each, Gives, Rounds, Row, TABLE, Takes};
+}
+
 pub(crate) use same::difference;
 pub use same::same_region;
 pub use text::parse;

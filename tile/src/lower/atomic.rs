@@ -4,9 +4,8 @@ use girih_codegen::{Cond, Reg};
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
-use super::each::float;
 use super::memory::{Touch, global};
-use super::words::{immediate, integer, m, moved};
+use super::words::{float, immediate, integer, m, moved};
 use super::{Lowering, register};
 use crate::error::Result;
 use crate::ir::{Indexed, Op, OpId, Order, Rmw, Value};

@@ -76,7 +76,7 @@ use crate::ir::{ArrayId, Dims, Kind, Op, OpId, Value};
 use crate::place::Plan;
 use crate::place::product::sliced_along;
 
-pub(crate) use each::How;
+pub(crate) use girih_codegen::algorithm::element::How;
 pub use girih_codegen::scalar::register;
 pub use memory::{ArrayAt, Touch};
 pub use params::{Boxes, Param, Source};

@@ -1,9 +1,8 @@
-//! The table of functions that work element by element. A row says what a function takes and what it costs; how it is computed
-//! say [`reference`](crate::reference) and [`lower`](crate::lower), in a row each.
+//! The table of functions that work element by element: what each takes, gives and costs.
 //!
 //! # Examples
 //! ```
-//! use girih_tile::ir::table::{Each, TABLE};
+//! use girih_codegen::algorithm::element::{Each, TABLE};
 //!
 //! assert_eq!((Each::Fma.row().name, Each::Fma.arity()), ("fma", 3));
 //! assert!(TABLE.iter().all(|row| row.op.row().name == row.name));
@@ -16,7 +15,7 @@ use super::Rounding;
 pub enum Takes {
     /// All but bool and restricted floats.
     Numbers,
-    /// Floats; integers and bool become f32.
+    /// Floats; integers and bool are converted to f32.
     Floats,
     /// Floats alone.
     FloatsOnly,
@@ -166,7 +165,7 @@ impl Each {
         &TABLE[self as usize]
     }
 
-    /// Whether results of integers can be beyond their dtype in a way that a [promise](super::Overflow) is about.
+    /// Whether results of integers can be beyond their dtype in a way that a promise is about.
     pub fn overflows(self) -> bool {
         matches!(self, Each::Add | Each::Sub | Each::Mul | Each::Shl)
     }
