@@ -6,6 +6,7 @@ mod congruent;
 mod convert;
 mod copy;
 mod data;
+pub mod distributed;
 pub mod element;
 mod elements;
 mod fence;

@@ -31,9 +31,9 @@ use crate::facts::{AxisBounds, Bound, Bounds, GridAxis, Report, Verdict, check, 
 use crate::ir::{Array, ArrayId, Func, Kind, OpId};
 use crate::lower::Lowered;
 use crate::pass::simplify;
-use crate::place::exchange::Exchange;
 use crate::place::{Plan, place};
 use crate::resources::{Assembled, Blocks, Resources, Spill};
+use girih_codegen::plan::Exchange;
 
 use iterations::often;
 use roofline::{bytes, roofline};

@@ -11,6 +11,9 @@ use girih_layout::{Int, Lay, Stride};
 use crate::sizes::ONE;
 use crate::{Cond, Error, Expr};
 
+/// Bits of a thread's number that number the lanes of a warp.
+pub const LANE_BITS: usize = 5;
+
 /// A mode with a prime extent of a thread's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Leaf {
@@ -335,7 +338,7 @@ impl fmt::Display for Dist {
                 }
             })
         };
-        let (lanes, warps) = self.bits.split_at(self.bits.len().min(5));
+        let (lanes, warps) = self.bits.split_at(self.bits.len().min(LANE_BITS));
         f.write_str("lanes[")?;
         bits(f, lanes)?;
         f.write_str("] warps[")?;

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, Exchange, WIDEST, run, sectors};
 
 use super::Sizes;
 use super::iterations::iterations;
 use crate::ir::{Func, Indexed, Kind, OpId, Value, View};
-use crate::place::access::{WIDEST, gathered, run, sectors, width};
+use crate::place::access::{gathered, width};
 use crate::place::ahead::{self, Early};
-use crate::place::exchange::Exchange;
 use crate::place::product::Way;
 use crate::place::wgmma::{SharedTile, Source, Wgmma};
 use crate::place::{Plan, across};

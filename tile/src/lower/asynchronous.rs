@@ -1,13 +1,13 @@
 //! Tiles from arrays to shared memory by `cp.async`.
 
+use girih_codegen::algorithm::distributed::{Piece, address_in, widest};
 use girih_codegen::algorithm::{CopyWith, Predicates, copy_if};
 use girih_codegen::atom::cp_async;
 use girih_codegen::{Cond, Counting, Expr, Gmem, Smem};
 use girih_layout::{Lay, Shape};
 use girih_tensor::Tensor;
 
-use super::memory::{Tile, widest};
-use super::shape::Piece;
+use super::memory::Tile;
 use super::{Lowering, unfit};
 use crate::error::{Error, Result};
 use crate::fit;
@@ -38,7 +38,7 @@ impl Lowering<'_> {
         let row = tile.array.strides[fast].as_constant() == Some(1);
         let places = |low: &mut Self, value: usize| {
             let to = match target {
-                Target::Rows(piece) => low.address_in(piece, base, value, None)?.0,
+                Target::Rows(piece) => address_in(low, piece, base, value, None)?.0,
                 Target::Swizzled(shared) => low.in_tile(base, shared, tile.dist, rank, value)?,
             };
             Ok::<_, Error>([low.address_of(tile, value), to])
@@ -47,10 +47,12 @@ impl Lowering<'_> {
             let [from, to] = places(self, run[0])?;
             let even = |at: &Expr, unit: i64| at.multiple() % unit == 0;
             // Pieces of 16 bytes remain whole in a swizzled tile.
-            Ok(cp_async(fit::word(n * size)).is_some()
-                && tile.begins[fast].as_ref().is_none_or(|begin| even(begin, n))
-                && even(&from, n * size)
-                && (matches!(target, Target::Swizzled(_)) || even(&to, n * size)))
+            Ok::<_, Error>(
+                cp_async(fit::word(n * size)).is_some()
+                    && tile.begins[fast].as_ref().is_none_or(|begin| even(begin, n))
+                    && even(&from, n * size)
+                    && (matches!(target, Target::Swizzled(_)) || even(&to, n * size)),
+            )
         })?;
         let n = runs[0].len() as i64;
         let Some(atom) = cp_async(fit::word(n * size)) else { return Ok(false) };

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use girih_codegen::algorithm::distributed::Counters;
 use girih_codegen::{Cond, Expr, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::Lowering;
 use super::gather::Places;
-use super::histogram::Counters;
 use super::memory::{Touch, global};
 use super::words::m;
 use crate::error::Result;
@@ -117,7 +117,7 @@ impl Lowering<'_> {
                 accesses.iter().map(|&id| func.ty(func.op(id).operands[0]).dims.size() as i64).sum();
             self.meet_idle();
             let counters = self.counters(bins, elements)?;
-            self.clear(&counters)?;
+            counters.clear(self)?;
             self.meet_idle();
             self.bins.insert(root, Bins { array: at.array, scope: at.scope, counters, extents });
             made.push(root);
@@ -138,7 +138,7 @@ impl Lowering<'_> {
                 bin = self.make(Type::U32, Opcode::Mad, m![Word::Lo, Type::U32], inputs);
             }
             let cond = Cond::all([own.clone(), inside]);
-            self.count_one(&bins.counters, &bin, Operand::from(update), &cond)?;
+            bins.counters.add(self, &bin, Operand::from(update), &cond)?;
         }
         Ok(())
     }
@@ -158,7 +158,7 @@ impl Lowering<'_> {
             for first in (0..size).step_by(self.plan.threads as usize) {
                 let bin = &self.thread + first;
                 let mut conds = vec![Cond::less(&bin, &Expr::from(size))];
-                let sum = self.total(&bins.counters, &bin, &conds[0])?;
+                let sum = bins.counters.total(self, &bin, &conds[0])?;
                 let (mut rest, mut offset) = (bin, Expr::from(0));
                 for (axis, &extent) in bins.extents.iter().enumerate().rev() {
                     let at = if axis == 0 { rest.clone() } else { rest.rem(extent)? };

@@ -1,13 +1,13 @@
 //! Accesses by index tiles: gathers, scatters, and what atomic operations have in common with them.
 
+use girih_codegen::algorithm::distributed::{Move, Piece, access, singles, through};
 use girih_codegen::plan::{Dist, Line};
 use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
 use super::Lowering;
-use super::memory::{ArrayAt, Move, Touch, global, singles};
-use super::shape::Piece;
+use super::memory::{ArrayAt, Touch, global};
 use super::span::Spans;
 use super::words::m;
 use crate::error::Result;
@@ -138,9 +138,9 @@ impl Lowering<'_> {
         let result = op.results[0];
         let (places, rest) = self.places(at, &op.operands)?;
         let dtype = places.array.dtype;
-        let mut access = global(at.order, at.scope);
+        let mut way = global(at.order, at.scope);
         if at.order == Order::Weak && !places.array.mutable {
-            access.words.push(Word::Nc.into());
+            way.words.push(Word::Nc.into());
         }
         let padding = rest.first().copied();
         let constant = padding.and_then(|value| constant(&self.plan.func, value));
@@ -160,7 +160,7 @@ impl Lowering<'_> {
         // In vectors, or element by element.
         let gathered = |low: &mut Self, spans: Option<&Spans>| {
             let runs = spans.map_or_else(|| singles(dist.size()), |spans| spans.runs.clone());
-            low.access(&access, dtype, &runs, &what, |low, value| {
+            access(low, &way, dtype, &runs, &what, |low: &mut Self, value| {
                 let (address, cond) = low.place(&places, spans, value)?;
                 Ok((address, Cond::all([own.clone(), cond])))
             })
@@ -195,7 +195,7 @@ impl Lowering<'_> {
         regs: &[Reg],
     ) -> Result<Vec<Reg>> {
         let piece = Piece::new(dtype, dist, Line::row_major(&crate::place::extents(dims)));
-        self.through(&[(piece.clone(), regs.to_vec())], &piece, [piece.end(), 16], None, &[])
+        through(self, &[(piece.clone(), regs.to_vec())], &piece, [piece.end(), 16], None, &[])
     }
 
     /// Lowers [`Kind::Scatter`]. Two elements of a tile may go to one place, where one of them stays: the stores are atomic ones.
@@ -207,13 +207,13 @@ impl Lowering<'_> {
         let regs = self.regs(source)?;
         let (places, _) = self.places(at, &op.operands[1..])?;
         self.touch(at.array, true, Touch::Any);
-        let access = match at.order {
+        let way = match at.order {
             Order::Weak => global(Order::Relaxed, Some(crate::ir::Scope::Block)),
             order => global(order, at.scope),
         };
         let own = places.dist.owner(&self.thread)?;
         let runs = singles(regs.len());
-        self.access(&access, places.array.dtype, &runs, &Move::Store(&regs), |low, value| {
+        access(self, &way, places.array.dtype, &runs, &Move::Store(&regs), |low, value| {
             let (address, cond) = low.place(&places, None, value)?;
             Ok((address, Cond::all([own.clone(), cond])))
         })?;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use girih_codegen::algorithm::{load_elements, store_elements};
+use girih_codegen::algorithm::distributed::{Group, Move, access, widest};
 use girih_codegen::builder::Access;
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, WIDEST};
 use girih_codegen::{Cond, Expr, Reg, Width};
 use girih_ptx::Word;
 use girih_tensor::{DType, Space};
@@ -14,11 +14,9 @@ use super::wgmma::Role;
 use super::{Lowering, unfit};
 use crate::dtype::number::encode;
 use crate::dtype::{Category, Const, category};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::facts::{AxisBounds, Bound};
-use crate::fit;
 use crate::ir::{Array, ArrayId, Dims, Kind, Op, OpId, Order, Padding, RegionId, Scope, Value, View};
-use crate::place::access::{Vectors, WIDEST, fastest};
 
 /// The greatest extent that an array has, and a part of one.
 const MOST_EXTENT: i64 = i32::MAX as i64;
@@ -111,53 +109,6 @@ pub(super) fn global(order: Order, scope: Option<Scope>) -> Access {
 pub(crate) fn padding(dtype: DType, padding: Padding) -> Option<u64> {
     let float = category(dtype) == Category::Float;
     padding.number().map(|x| encode(dtype, if float { Const::Float(x) } else { Const::Int(0) }))
-}
-
-/// The registers of a distribution in runs of `vector` neighbours along `axis` that begin at a multiple of it, in their order; none where
-/// they are not.
-pub(crate) fn runs(dist: &Dist, rank: usize, axis: usize, vector: usize) -> Option<Vec<Vec<usize>>> {
-    let found = Vectors::new(dist, &fastest(axis, rank), vector as i64);
-    let mut runs: Vec<Vec<usize>> = found.iter().map(<[usize]>::to_vec).collect();
-    runs.sort();
-    (found.vector == vector as i64).then_some(runs)
-}
-
-/// The widest runs of at most `most` neighbours along an axis, a power of two, that all fit; else single values.
-pub(super) fn widest(
-    dist: &Dist,
-    rank: usize,
-    axis: Option<usize>,
-    most: i64,
-    mut fits: impl FnMut(i64, &[usize]) -> Result<bool>,
-) -> Result<Vec<Vec<usize>>> {
-    let mut vector = most;
-    while let (Some(axis), 2..) = (axis, vector) {
-        if let Some(found) = runs(dist, rank, axis, fit::size(vector)) {
-            let mut all = true;
-            for run in &found {
-                all = all && fits(vector, run)?;
-            }
-            if all {
-                return Ok(found);
-            }
-        }
-        vector /= 2;
-    }
-    Ok(singles(dist.size()))
-}
-
-/// Runs of one value each.
-pub(super) fn singles(size: usize) -> Vec<Vec<usize>> {
-    (0..size).map(|value| vec![value]).collect()
-}
-
-/// What an access does at its elements.
-pub(super) enum Move<'r> {
-    /// Loads. Where nothing is loaded there are these bits, or anything.
-    Load(Option<u64>),
-    /// The same; values of a list that has some stay where nothing is loaded.
-    LoadOver(Option<u64>, &'r [Reg]),
-    Store(&'r [Reg]),
 }
 
 /// An access of a tile.
@@ -376,12 +327,12 @@ impl Lowering<'_> {
                         && cut(&tile.rest[axis])
                         && tile.begins[axis].as_ref().is_none_or(cut)
                 });
-                Ok(even && self.address_of(tile, run[0]).multiple() % (n * size) == 0)
+                Ok::<_, Error>(even && self.address_of(tile, run[0]).multiple() % (n * size) == 0)
             })
         };
         let (careful, fast) = (best(false)?, best(true)?);
         let write = |low: &mut Self, runs: &[Vec<usize>], whole: bool| {
-            low.access(&tile.access, tile.array.dtype, runs, what, |low, value| {
+            access(low, &tile.access, tile.array.dtype, runs, what, |low: &mut Self, value| {
                 Ok((low.address_of(tile, value), low.in_array(tile, value, whole, None)?))
             })
         };
@@ -399,37 +350,6 @@ impl Lowering<'_> {
         let whole = Cond::all(whole.chain(begins));
         self.either_of(&regs, whole, |low| write(low, &fast, true), |low| write(low, &careful, false))?;
         Ok(regs)
-    }
-
-    /// Accesses elements run by run: `at` gives the address of a run's first value and where the run is accessed.
-    pub(super) fn access(
-        &mut self,
-        access: &Access,
-        dtype: DType,
-        runs: &[Vec<usize>],
-        what: &Move<'_>,
-        mut at: impl FnMut(&mut Self, usize) -> Result<(Expr, Cond)>,
-    ) -> Result<Vec<Reg>> {
-        let mut regs = vec![None; runs.iter().map(Vec::len).sum()];
-        for run in runs {
-            let (address, cond) = at(self, run[0])?;
-            let (pad, others): (_, &[Reg]) = match what {
-                Move::Load(pad) => (*pad, &[]),
-                Move::LoadOver(pad, others) => (*pad, others),
-                Move::Store(values) => {
-                    let values: Vec<Reg> = run.iter().map(|&value| values[value].clone()).collect();
-                    store_elements(&mut self.b, access, dtype, &address, &cond, &values)?;
-                    continue;
-                }
-            };
-            let got = load_elements(&mut self.b, access, dtype, run.len(), &address, &cond, pad)?;
-            for (&value, got) in run.iter().zip(got) {
-                let other = others.get(value);
-                regs[value] =
-                    Some(other.map_or(Ok(got.clone()), |other| self.select(dtype, &cond, &got, other))?);
-            }
-        }
-        Ok(regs.into_iter().flatten().collect())
     }
 
     /// The address of a value's element.

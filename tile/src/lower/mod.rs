@@ -43,8 +43,6 @@ mod combine;
 mod control;
 mod divide;
 mod each;
-mod element;
-mod exchange;
 mod gather;
 mod histogram;
 mod memory;
@@ -52,12 +50,9 @@ mod order;
 mod params;
 mod print;
 mod product;
-mod reduce;
 mod scalar;
-mod scan;
 mod shape;
 mod shared;
-mod sort;
 mod span;
 mod target;
 mod wgmma;
@@ -65,6 +60,7 @@ mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use girih_codegen::algorithm::distributed::{Group, redistribute, redistribute_by};
 use girih_codegen::plan::Dist;
 use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
 use girih_ptx::{Opcode, Operand, Special};
@@ -273,9 +269,7 @@ impl Lowering<'_> {
             Kind::If => self.if_else(id, op),
             Kind::Mma => self.product(id),
             Kind::Histogram => self.histogram(id, op),
-            Kind::Reduce { .. } => self.reduce(op),
-            Kind::Scan { .. } => self.scan(op),
-            Kind::Sort { axis, descending } => self.sort(op, usize::from(*axis), *descending),
+            Kind::Reduce { .. } | Kind::Scan { .. } | Kind::Sort { .. } => self.combine(op),
             Kind::Reshape
             | Kind::Extract(_)
             | Kind::Insert(_)
@@ -357,16 +351,6 @@ impl Lowering<'_> {
         Ok(self.b.value(expr, width)?)
     }
 
-    /// The thread's own coordinate by mode, of a distribution.
-    pub(crate) fn origin(&mut self, dist: &Dist, rank: usize) -> Result<Vec<Expr>> {
-        if let Some(known) = self.origins.get(dist).filter(|known| known.len() == rank) {
-            return Ok(known.clone());
-        }
-        let at = dist.coordinate(&self.thread, rank)?;
-        self.origins.insert(dist.clone(), at.clone());
-        Ok(at)
-    }
-
     /// The coordinate of a thread's value by mode.
     pub(crate) fn coordinates(&mut self, dist: &Dist, value: usize, rank: usize) -> Result<Vec<Expr>> {
         let origin = self.origin(dist, rank)?;
@@ -395,6 +379,20 @@ impl Lowering<'_> {
         let all = (0..dist.size()).map(|value| regs.get(sliced_along(dist, stretched, value)).cloned());
         let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| self.misplaced(id))?;
         self.hold_regs(to, all)
+    }
+
+    /// Lowers [`Kind::Convert`].
+    fn convert(&mut self, op: &Op) -> Result {
+        let plan = self.plan;
+        let (source, result) = (op.operands[0], op.results[0]);
+        let ty = plan.func.ty(result);
+        let regs = self.regs(source)?;
+        let sides = [plan.dist(source), plan.dist(result)];
+        let got = match plan.exchanges.get(&result) {
+            Some(exchange) => redistribute_by(self, exchange, ty.dtype, sides, &regs)?,
+            None => redistribute(self, ty.dtype, &ty.dims, sides, &regs)?,
+        };
+        self.hold_regs(result, got)
     }
 
     /// The error for distributions that do not go together.

@@ -1,5 +1,6 @@
 //! Printing and assertions.
 
+use girih_codegen::algorithm::distributed::redistribute;
 use girih_codegen::plan::Dist;
 use girih_codegen::{Cond, Expr, Scalar};
 use girih_ptx::{Opcode, Type};
@@ -30,7 +31,7 @@ impl Lowering<'_> {
             let all = all.fold(Dist::scalar(self.plan.threads.into()), |dist, (mode, &extent)| {
                 whole(dist, mode, 1, extent.into())
             });
-            let regs = self.redistribute(ty, [self.plan.dist(value), &all], regs)?;
+            let regs = redistribute(self, ty.dtype, &ty.dims, [self.plan.dist(value), &all], &regs)?;
             operands.push((ty, regs));
         }
         let first = Cond::less(&self.thread, &Expr::from(1));

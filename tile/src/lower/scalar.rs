@@ -1,11 +1,11 @@
 //! Integer scalars as index expressions, where their ranges show that nothing wraps.
 
 use girih_codegen::Expr;
+use girih_codegen::algorithm::distributed::{Move, access, singles};
 use girih_codegen::plan::{Dist, Line};
 use girih_tensor::{DType, Space};
 
 use super::each::fits;
-use super::memory::{Move, singles};
 use super::{Held, Lowering};
 use crate::dtype::{integer, is_integer, range};
 use crate::error::Result;
@@ -61,7 +61,7 @@ impl Lowering<'_> {
             values.iter().flat_map(|value| value.to_le_bytes()[..fit::size(bytes)].to_vec()).collect();
         let base = self.b.table(&data)?;
         let runs = singles(dist.size());
-        self.access(&Space::Gmem.into(), ty.dtype, &runs, &Move::Load(None), |low, value| {
+        access(self, &Space::Gmem.into(), ty.dtype, &runs, &Move::Load(None), |low, value| {
             let at = low.coordinates(dist, value, ty.dims.rank())?;
             let linear = at.iter().zip(&strides).fold(Expr::from(0), |sum, (at, &by)| &sum + &(at * by));
             Ok((&base + &(&linear * bytes), low.inside(dist, value, &ty.dims)?))

@@ -1,18 +1,19 @@
 //! Gathers of elements that are in a row: where the index along an array's axis of stride 1 is a number and 0, 1, 2, ..., and the other
 //! indices are the same for all of them, they are loaded in vectors.
 
+use girih_codegen::algorithm::distributed::widest;
+use girih_codegen::plan::WIDEST;
 use girih_codegen::{Cond, Expr};
 use girih_ptx::Opcode;
 use girih_tensor::DType;
 
 use super::gather::Places;
-use super::memory::widest;
 use super::words::{integer, m, of};
 use super::{Lowering, register};
 use crate::dtype::range;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ir::Value;
-use crate::place::access::{WIDEST, counting};
+use crate::place::access::counting;
 
 /// The vectors of a gather.
 pub(super) struct Spans {
@@ -53,7 +54,7 @@ impl Lowering<'_> {
         let mut spans = Spans { runs: Vec::new(), axis, along, start: start.clone(), whole: None };
         spans.runs = widest(places.dist, rank, Some(along), WIDEST / size, |vector, run| {
             if count % vector != 0 || !places.alike(axis, run) {
-                return Ok(false);
+                return Ok::<_, Error>(false);
             }
             let (address, _) = self.place(places, Some(&spans), run[0])?;
             Ok(address.multiple() % (vector * size) == 0)

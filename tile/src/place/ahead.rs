@@ -34,14 +34,13 @@ mod slice;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, Exchange, fastest};
 
 pub(in crate::place) use self::slice::computed;
 pub(crate) use self::slice::feeding;
 use self::slice::{iterations, scalars};
 use super::Plan;
-use super::access::{aligned, fastest};
-use super::exchange::Exchange;
+use super::access::aligned;
 use super::product::{Way, fragments, rows, way};
 use super::scratch::{FIXED, PATTERN};
 use super::wgmma::choice::{Choice, NARROWEST, Traced, trace};

@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, Exchange};
 
 use super::Plan;
 use super::candidates::inverse;
 use super::cost::{conversion, through_shared};
-use super::exchange::Exchange;
 use super::product::{fragments, in_registers};
 use super::rule::{Work, extents, give, wish, work};
 use super::wgmma::Products;
@@ -258,7 +257,7 @@ impl Assembly<'_> {
                 let sides = [&self.dists[from.index()], &self.dists[to.index()]];
                 let mut exchange = Exchange::new(&ty.dims, ty.dtype, sides[0], sides[1]);
                 if let Some(swizzle) = self.func.pins.get(&from).and_then(|pin| pin.swizzle) {
-                    exchange = exchange.pinned(&ty.dims, ty.dtype, sides, swizzle);
+                    exchange = exchange.with_swizzle(&ty.dims, ty.dtype, sides, swizzle);
                 }
                 exchanges.insert(to, exchange);
             }

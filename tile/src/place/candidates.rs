@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use girih_codegen::plan::{Digit, Dist, Leaf, primes};
+use girih_codegen::plan::{Digit, Dist, LANE_BITS, Leaf, WIDEST, primes};
 
-use super::access::{LANES, WIDEST, order, width};
+use super::access::{order, width};
 use super::assemble::operand_of;
 use super::product::{fragments, of_warps, row_modes};
 use super::rule::{extents, give, part, repeated};
@@ -77,7 +77,7 @@ fn rows(extents: &[i64], order: &[usize], vector: i64, axis: usize, all: usize) 
     if let Some(&fast) = order.first() {
         deal.values(fast, vector);
     }
-    deal.bits(axis, LANES, all);
+    deal.bits(axis, LANE_BITS, all);
     let others = order.iter().filter(|&&mode| mode != axis);
     others.for_each(|&mode| deal.bits(mode, all, all));
     deal.bits(axis, all, all);
@@ -95,7 +95,7 @@ fn columns(extents: &[i64], order: &[usize], axis: usize, along: usize, all: usi
         deal.bits(axis, along, all);
         deal.finish(order, all)
     });
-    dist.filter(|dist| all - along >= LANES && dist.bits.iter().all(Option::is_some))
+    dist.filter(|dist| all - along >= LANE_BITS && dist.bits.iter().all(Option::is_some))
 }
 
 /// Rows and columns of a product over the threads, so that each has a block of both. `sides` are the rows and the columns that are together.
@@ -105,7 +105,7 @@ fn blocks(extents: &[i64], sides: [i64; 2], all: usize) -> Dist {
     deal.values(column, sides[1]);
     deal.values(row, sides[0]);
     deal.bits(column, 3, all);
-    deal.bits(row, LANES - 3, all);
+    deal.bits(row, LANE_BITS - 3, all);
     let order: Vec<usize> = [column, row].into_iter().chain((0..row).rev()).collect();
     order.iter().rev().for_each(|&mode| deal.bits(mode, all, all));
     deal.finish(&order, all)
@@ -272,7 +272,7 @@ impl Pools {
         let size = extents.iter().product::<i64>() as f64;
         let waste = |dist: &Dist| dist.padded(extents.len()).iter().product::<i64>() as f64 / size;
         let cost = |dist: &Dist| {
-            let run = super::access::run(dist, fast).min(most) as f64;
+            let run = girih_codegen::plan::run(dist, fast).min(most) as f64;
             dist.size() as f64 * (1.0 + 1.0 / run)
         };
         let least = found.iter().map(waste).fold(f64::INFINITY, f64::min);

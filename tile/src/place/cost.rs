@@ -1,12 +1,11 @@
 //! What operations and conversions cost, in issue slots of a warp: closed formulas of distributions.
 
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::shuffle::Shuffles;
+use girih_codegen::plan::{Dist, LANE_BITS, ROUND_TRIP, WIDEST, fastest, lines, rename, run, sectors};
 use girih_tensor::DType;
 
-use super::access::{LANES, WIDEST, fastest, gathered, lines, run, sectors, width};
-use super::exchange::{ROUND_TRIP, rename, shuffled};
+use super::access::{gathered, width};
 use super::rule::{halves, wish};
-use super::shuffle::Shuffles;
 use crate::ir::{Func, Kind, Op, Order, Type, Value, View};
 
 /// Slots of an access to global memory besides its sectors.
@@ -40,7 +39,7 @@ fn access(func: &Func, view: &View, at: &[Value], dtype: DType, dist: &Dist) -> 
 pub(crate) fn across(dist: &Dist, axis: usize) -> [usize; 2] {
     let along =
         |bits: &[Option<(usize, i64)>]| bits.iter().flatten().filter(|(mode, _)| *mode == axis).count();
-    let (lanes, warps) = dist.bits.split_at(LANES.min(dist.bits.len()));
+    let (lanes, warps) = dist.bits.split_at(LANE_BITS.min(dist.bits.len()));
     [along(lanes), along(warps)]
 }
 
@@ -114,7 +113,7 @@ pub(crate) fn conversion(Type { dtype, dims }: Type, from: &Dist, to: &Dist, tig
     if from == to || rename(dims, from, to).is_some() {
         return 0.0;
     }
-    let shuffles = Shuffles::new(dims, dtype, from, to).map_or(f64::INFINITY, |shuffles| shuffled(&shuffles));
+    let shuffles = Shuffles::new(dims, dtype, from, to).map_or(f64::INFINITY, |shuffles| shuffles.cost());
     if shuffles <= ROUND_TRIP {
         return shuffles;
     }

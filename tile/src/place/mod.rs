@@ -18,7 +18,7 @@
 //! | `Reshape`, `Extract`, `Insert`, `Cat`, `Flip`, `Pack`, `Unpack` | any: elements are renamed where threads have them, else they go through shared memory |
 //! | `Mma` by [`wgmma`] | accumulator and result have the instruction's; A has it too, or is in shared memory, where B is |
 //! | other `Mma` | accumulator and result are equal; the operands are [fragments](product) of it, or any, and go through shared memory, where loops load them [iterations ahead](ahead) |
-//! | `Convert` | any: elements are renamed where threads have them, else they move by [shuffles](shuffle) or through shared memory, whichever [costs](exchange::Exchange::cost) less |
+//! | `Convert` | any: elements are renamed where threads have them, else they move by [shuffles](shuffle) or through shared memory, whichever [costs](girih_codegen::plan::Exchange::cost) less |
 //! | `For`, `Loop`, `If` | initial values, region arguments, what an end passes on, and results are equal |
 //!
 //! Every distribution [covers](Dist::covers) its value: along each mode a leaf's scale is the product of the extents of the leaves below.
@@ -52,7 +52,6 @@ pub mod ahead;
 mod assemble;
 mod candidates;
 mod cost;
-pub mod exchange;
 mod naive;
 mod numbers;
 mod overlap;
@@ -67,12 +66,11 @@ pub mod wgmma;
 
 use std::collections::BTreeMap;
 
-use girih_codegen::plan::Dist;
 pub use girih_codegen::plan::shuffle;
+use girih_codegen::plan::{Dist, Exchange};
 
 use self::ahead::Ahead;
 use self::assemble::assemble;
-use self::exchange::Exchange;
 use self::wgmma::{Products, SharedTile};
 use crate::error::{Code, Error, Fault, Result, fault};
 use crate::fit;

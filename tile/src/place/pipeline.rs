@@ -33,12 +33,11 @@ mod slice;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, Exchange};
 
 use self::rings::{parts, sites};
 use self::slice::{Places, Slice};
 use super::Plan;
-use super::exchange::Exchange;
 use super::wgmma::{KEPT, Products, WARPGROUP, begin, blocks};
 use crate::ir::{Kind, OpId, Value};
 

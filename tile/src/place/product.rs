@@ -33,13 +33,11 @@
 //! ```
 
 use girih_codegen::atom::MmaAtom;
-use girih_codegen::plan::{Dist, Leaf, primes};
+use girih_codegen::plan::{Dist, LANE_BITS, Leaf, ROUND_TRIP, WIDEST, fastest, primes, rename, run};
 use girih_layout::Lay;
 use girih_tensor::DType;
 
-use super::access::{WIDEST, fastest, run};
 use super::cost::SHARED;
-use super::exchange::{ROUND_TRIP, rename};
 use super::rule::wish;
 use super::wgmma::Products;
 use crate::fit;
@@ -56,8 +54,6 @@ pub enum Way {
 
 /// Registers of a fragment that stays in registers around a loop.
 const KEPT: f64 = 64.0;
-/// Bits of the lanes of a warp.
-const LANES: usize = 5;
 
 /// One of an atom's operands in the coordinates of a tile.
 fn operand(layout: &Lay, extents: [i64; 2], modes: [usize; 2]) -> Option<Dist> {
@@ -118,7 +114,7 @@ pub(crate) fn fragments(func: &Func, op: &Op, sums: &Dist, sm: u32) -> [Dist; 2]
         let along = [column, row][which];
         let Some(mut dist) = factor_of(&atom, which, a.rank()) else { return plain[which].clone() };
         let others = sums.slice(along);
-        dist.bits.extend_from_slice(&others.bits[LANES..]);
+        dist.bits.extend_from_slice(&others.bits[LANE_BITS..]);
         dist.vals.extend(others.vals.iter().filter(|leaf| !c.vals.contains(leaf)));
         whole(dist, along, deep, (k + deep - 1) / deep)
     })
@@ -130,8 +126,8 @@ pub(crate) fn of_warps(func: &Func, op: &Op, threads: usize, sm: u32) -> Vec<Dis
     let (row, column) = (dims.rank() - 2, dims.rank() - 1);
     let mut found: Vec<Dist> = Vec::new();
     for atom in atoms(func, op, sm) {
-        let Some(c) = sums_of(&atom, dims.rank()).filter(|c| c.bits.len() == LANES) else { continue };
-        for over_rows in 0..=threads.saturating_sub(LANES) {
+        let Some(c) = sums_of(&atom, dims.rank()).filter(|c| c.bits.len() == LANE_BITS) else { continue };
+        for over_rows in 0..=threads.saturating_sub(LANE_BITS) {
             let mut deal = c.clone();
             let mut scale: Vec<i64> = vec![1; dims.rank()];
             [scale[row], scale[column]] = [atom.shape_mnk[0], atom.shape_mnk[1]];

@@ -7,10 +7,10 @@ use girih_tensor::DType;
 
 use super::Plan;
 use super::cost::across;
-use super::exchange::Exchange;
 use super::numbers::of_elements;
 use super::product::{fragments, rows};
 use crate::ir::{Kind, Op, OpId, Order, RegionId, Value};
+use girih_codegen::plan::Exchange;
 
 /// Bytes that are left to an operation that says nothing of what it takes.
 const LEFT: i64 = 16 << 10;

@@ -1,10 +1,8 @@
 use std::collections::BTreeSet;
 
-use girih_codegen::plan::{Access, Dist, Leaf, best_swizzle};
+use girih_codegen::plan::{Access, Dist, Exchange, Leaf, Shared, Vectors, best_swizzle};
 use girih_layout::Lay;
 use girih_tensor::DType;
-use girih_tile::place::access::Vectors;
-use girih_tile::place::exchange::{Exchange, Shared};
 
 use super::programs::dims;
 

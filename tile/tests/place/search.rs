@@ -1,4 +1,4 @@
-use girih_codegen::plan::{Dist, exactly_once, warp_accesses};
+use girih_codegen::plan::{Dist, Exchange, exactly_once, run, sectors, warp_accesses};
 use girih_layout::{Composed, Lay, Shape, Swizzle};
 use girih_tensor::DType;
 use girih_tile::compile;
@@ -6,7 +6,6 @@ use girih_tile::explain::explain;
 use girih_tile::ir::{Build, Func, Kind, OpId, Pin, Value};
 use girih_tile::ops::table::Each;
 use girih_tile::pass::expand;
-use girih_tile::place::exchange::Exchange;
 use girih_tile::place::{Plan, access, place};
 
 use super::programs::{array, dims, each, load, looped, softmax, store, transpose};
@@ -42,7 +41,7 @@ fn accesses(plan: &Plan, pitch: impl Fn(&Kind) -> i64) -> Vec<(i64, bool)> {
         let mut dist: Dist = plan.dist(value).clone();
         let order = access::order(&plan.func, view);
         dist.vals.sort_by_key(|leaf| (order.iter().position(|&mode| mode == leaf.mode), leaf.scale));
-        let vector = access::run(&dist, order[0]).min(width.most);
+        let vector = run(&dist, order[0]).min(width.most);
         let padded = dist.padded(ty.dims.rank());
         let tv = dist.lay(&padded).unwrap();
         let memory = match ty.dims.rank() {
@@ -51,7 +50,7 @@ fn accesses(plan: &Plan, pitch: impl Fn(&Kind) -> i64) -> Vec<(i64, bool)> {
         };
         let bits = i64::from(ty.dtype.bits());
         let all = warp_accesses(&Composed::new(Swizzle::NONE, 0, memory), &tv, bits, vector).unwrap();
-        let sectors = access::sectors(&dist, width.contiguous, vector, bits / 8);
+        let sectors = sectors(&dist, width.contiguous, vector, bits / 8);
         all.iter()
             .for_each(|access| assert_eq!(access.sectors().taken, sectors, "the closed formula of {dist}"));
         (vector * bits / 8, all.iter().all(|access| access.sectors().is_least()))

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use girih_codegen::plan::Exchange;
 use girih_codegen::plan::shuffle::{Shuffles, Warp};
 use girih_codegen::plan::{Conversion, Dist, Leaf};
 use girih_tensor::DType;
 use girih_tile::ir::{Kind, Op};
 use girih_tile::place::Plan;
-use girih_tile::place::exchange::Exchange;
 use rand::RngExt;
 
 use super::programs::shape;

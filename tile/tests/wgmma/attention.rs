@@ -1,9 +1,9 @@
 //! Attention with an online softmax: the weights stay in registers between the two products of an iteration.
 
+use girih_codegen::plan::Exchange;
 use girih_device::{Device, SimOptions};
 use girih_tensor::DType;
 use girih_tile::ir::{Kind, OpId};
-use girih_tile::place::exchange::Exchange;
 use girih_tile::place::{Plan, place, wgmma::Source};
 use girih_tile::reference::ArrayData;
 

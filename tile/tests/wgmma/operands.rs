@@ -1,10 +1,10 @@
 //! Random loops over products whose operands threads compute: converted, scaled, unpacked, gathered, transposed, batched. All numbers are small
 //! integers, so that any order of sums gives the same.
 
+use girih_codegen::plan::Exchange;
 use girih_tensor::DType;
 use girih_tile::ir::{Kind, Rounding};
 use girih_tile::pass::simplify;
-use girih_tile::place::exchange::Exchange;
 use girih_tile::place::place;
 use girih_tile::place::wgmma::Source;
 use girih_tile::reference::{ArrayData, float};

@@ -1,5 +1,6 @@
 //! Loads that are issued iterations before their tiles are multiplied ([`place::ahead`](crate::place::ahead)).
 
+use girih_codegen::algorithm::distributed::{Move, put, take};
 use girih_codegen::algorithm::{cp_async_fence, cp_async_wait, fence_proxy_async};
 use girih_codegen::builder::SharedScope;
 use girih_codegen::{Cond, Expr, Reg, Width};
@@ -11,8 +12,8 @@ use crate::error::Result;
 use crate::fit;
 use crate::ir::{self, Def, Kind, OpId, Padding, RegionId, Value};
 use crate::lower::asynchronous::Target;
-use crate::lower::memory::{Move, global, padding};
-use crate::lower::shape::Piece;
+use crate::lower::memory::{global, padding};
+use crate::lower::shape::piece_at;
 use crate::lower::wgmma::Role;
 use crate::lower::words::{integer, m, of};
 use crate::lower::{Held, Lowering, register, unfit};
@@ -281,7 +282,7 @@ impl Lowering<'_> {
         let early = plan.products.ahead.loads.get(&load).ok_or_else(|| self.misplaced(load))?;
         let (base, ty) = (slot + early.start, plan.func.ty(plan.func.op(load).results[0]));
         match target(early, ty) {
-            Target::Rows(piece) => self.put_piece(&piece, regs, &base, None),
+            Target::Rows(piece) => put(self, &piece, regs, &base, None),
             Target::Swizzled(tile) => self.write_tile(&base, tile, &early.dist, ty.dims, regs),
         }
     }
@@ -294,8 +295,8 @@ impl Lowering<'_> {
             return Err(unfit("a tile that has not come"));
         };
         let ty = plan.func.ty(result);
-        let piece = Piece::at(ty.dtype, plan.dist(result), &ty.dims, &early.strides);
-        let regs = self.take_piece(&piece, &base, None, &[])?;
+        let piece = piece_at(ty.dtype, plan.dist(result), &ty.dims, &early.strides);
+        let regs = take(self, &piece, &base, None, &[])?;
         self.hold_regs(result, regs)
     }
 
@@ -318,6 +319,6 @@ impl Lowering<'_> {
 
 /// How a tile is laid out in a slot.
 fn target(early: &Early, ir::Type { dtype, dims }: ir::Type) -> Target<'_> {
-    let rows = || Target::Rows(Piece::at(dtype, &early.dist, &dims, &early.strides));
+    let rows = || Target::Rows(piece_at(dtype, &early.dist, &dims, &early.strides));
     early.tile.as_ref().map_or_else(rows, Target::Swizzled)
 }

@@ -1,6 +1,7 @@
 //! Operands of products in shared memory.
 
-use girih_codegen::plan::Dist;
+use girih_codegen::algorithm::distributed::{Group, put, take};
+use girih_codegen::plan::{Dist, WIDEST, run};
 use girih_codegen::{Cond, Expr, Reg};
 use girih_tensor::DType;
 
@@ -8,10 +9,9 @@ use crate::error::Result;
 use crate::fit;
 use crate::ir::{Dims, Value};
 use crate::lower::Lowering;
-use crate::lower::shape::Piece;
+use crate::lower::shape::piece_at;
 use crate::place;
 use crate::place::Plan;
-use crate::place::access::{WIDEST, run};
 
 /// An operand in shared memory.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Lowering<'_> {
         for (one, staging) in all.iter().zip(operands) {
             let regs = self.regs(staging.value)?;
             let dist = plan.dist(staging.value);
-            self.put_piece(&Piece::at(one.dtype, dist, &one.dims, &one.strides), &regs, &one.base, None)?;
+            put(self, &piece_at(one.dtype, dist, &one.dims, &one.strides), &regs, &one.base, None)?;
         }
         self.meet();
         Ok(all)
@@ -124,6 +124,6 @@ impl Lowering<'_> {
         dist: &Dist,
     ) -> Result<Vec<Reg>> {
         let base = &staged.base + &(offset * staged.dtype.bytes());
-        self.take_piece(&Piece::at(staged.dtype, dist, &dims, &staged.strides), &base, None, &[])
+        take(self, &piece_at(staged.dtype, dist, &dims, &staged.strides), &base, None, &[])
     }
 }

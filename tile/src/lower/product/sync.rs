@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use girih_codegen::algorithm::distributed::Group;
 use girih_codegen::algorithm::{copy, gemm, pack};
 use girih_codegen::atom::{
     CopyAtom, MmaAtom, SM75_U16X2_LDSM_T, SM75_U16X4_LDSM_T, SM75_U16X8_LDSM_T, SM75_U32X1_LDSM_N,

@@ -1,5 +1,6 @@
 //! A producer that brings tiles by TMA and `cp.async`, and consumers that do all else.
 
+use girih_codegen::algorithm::distributed::{Piece, take};
 use girih_codegen::algorithm::{
     cp_async_wait_all, fence_barrier_init, fence_proxy_async, prefetch_tma_descriptor,
 };
@@ -9,7 +10,6 @@ use girih_codegen::{Cond, Expr, Pipeline, PipelineState, Stage, Width};
 use girih_layout::Swizzle;
 use girih_ptx::{Opcode, Operand, Special};
 
-use super::super::shape::Piece;
 use super::super::words::{m, of};
 use super::super::{Held, Lowering};
 use super::wrong;
@@ -281,7 +281,7 @@ impl Lowering<'_> {
         let line = Line { extents: extents(&ty.dims), base: 0, strides };
         let swizzle = tile.swizzle.swizzle(ty.dtype)?.unwrap_or(Swizzle::NONE);
         let piece = Piece { swizzle, ..Piece::new(ty.dtype, plan.dist(result), line) };
-        let regs = self.take_piece(&piece, &base, None, &[])?;
+        let regs = take(self, &piece, &base, None, &[])?;
         self.hold_regs(result, regs)?;
         if part.last == id && self.is_filled_again(id) {
             self.b.warp_sync();

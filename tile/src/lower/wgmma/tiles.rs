@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use girih_codegen::algorithm::distributed::{Move, runs};
 use girih_codegen::algorithm::fence_proxy_async;
 use girih_codegen::plan::Dist;
+use girih_codegen::plan::fastest;
 use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::Word;
 
-use super::super::memory::{Move, global, padding, runs};
+use super::super::memory::{global, padding};
 use super::super::{Held, Lowering};
 use super::roles::Role;
 use super::{has_own_registers, stored};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Def, Dims, End, Func, Kind, OpId, Padding, RegionId, Value};
-use crate::place::access::fastest;
 use crate::place::wgmma::{SharedTile, Wgmma};
 
 /// Who reads values, and where operations are.

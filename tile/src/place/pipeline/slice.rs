@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, fastest};
 
-use super::super::access::{fastest, gathered};
+use super::super::access::gathered;
 use super::super::assemble::operand_of;
 use super::super::numbers::computes;
 use super::super::rule::extents;

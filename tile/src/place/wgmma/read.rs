@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use girih_codegen::atom::GmmaSwizzle;
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, WIDEST, run};
 use girih_tensor::DType;
 
-use super::super::access::{WIDEST, run, width};
+use super::super::access::width;
 use super::super::ahead::computed;
 use super::super::cost::SHARED;
 use super::choice::Choice;

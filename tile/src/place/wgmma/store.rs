@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use girih_codegen::atom::{GmmaLayout, Major, Transfer};
-use girih_codegen::plan::Dist;
+use girih_codegen::plan::{Dist, ROUND_TRIP, WIDEST, run};
 use girih_codegen::{Error, TmaCopy};
 use girih_layout::{Int, Lay, Stride, Swizzle};
 
-use super::super::access::{WIDEST, run, width};
+use super::super::access::width;
 use super::super::cost::{SHARED, own};
-use super::super::exchange::ROUND_TRIP;
 use super::super::rule::extents;
 use super::choice::Choice;
 use super::{Products, ROWS, SharedTile, WARPGROUP, Wgmma, fragment, row, transposed};

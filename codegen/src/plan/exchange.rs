@@ -1,32 +1,27 @@
 //! How a tile gets from one distribution into another.
-//!
-//! # Examples
-//! ```
-//! use girih_codegen::plan::Dist;
-//! use girih_tensor::DType;
-//! use girih_tile::ir::Dims;
-//! use girih_tile::place::exchange::Exchange;
-//!
-//! let dims = Dims::new(&[64, 64]).expect("a shape");
-//! let [rows, columns] = [[1, 0], [0, 1]].map(|order| Dist::blocked(&[64, 64], &order, 4, 128));
-//! let exchange = |to| Exchange::new(&dims, DType::F32, &rows, to);
-//! // From rows into rows every thread has what it is to have; a transpose is worth shared memory.
-//! assert!(matches!(exchange(&rows), Exchange::Rename(_)));
-//! assert!(matches!(exchange(&columns), Exchange::Shared(_)));
-//! assert!(exchange(&rows).cost() < exchange(&columns).cost());
-//! ```
 
-use girih_codegen::plan::{Dist, WarpAccess};
 use girih_layout::Swizzle;
 use girih_tensor::DType;
 
-use super::access::{Vectors, WIDEST, fastest, lanes};
-use super::rule::extents;
+use super::access::WarpAccess;
+use super::dist::Dist;
 use super::shuffle::Shuffles;
-use crate::fit;
-use crate::ir::Dims;
+use super::vectors::{Vectors, WIDEST, fastest, lanes};
 
 /// How a tile gets from one distribution into another.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::plan::{Dist, Exchange};
+/// use girih_tensor::DType;
+///
+/// let [rows, columns] = [[1, 0], [0, 1]].map(|order| Dist::blocked(&[64, 64], &order, 4, 128));
+/// let exchange = |to| Exchange::new(&[64, 64], DType::F32, &rows, to);
+/// // From rows into rows every thread has what it is to have; a transpose is worth shared memory.
+/// assert!(matches!(exchange(&rows), Exchange::Rename(_)));
+/// assert!(matches!(exchange(&columns), Exchange::Shared(_)));
+/// assert!(exchange(&rows).cost() < exchange(&columns).cost());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exchange {
     /// Every thread has what it is to have: value `i` of the result is this value of the operand.
@@ -63,12 +58,12 @@ pub struct Shared {
 
 impl Exchange {
     /// The cheapest way. Both distributions cover the shape.
-    pub fn new(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Exchange {
-        if let Some(values) = rename(dims, from, to) {
+    pub fn new(extents: &[u32], dtype: DType, from: &Dist, to: &Dist) -> Exchange {
+        if let Some(values) = rename(extents, from, to) {
             return Exchange::Rename(values);
         }
-        let shared = || Exchange::Shared(Shared::new(dims, dtype, from, to));
-        let Some(shuffles) = Shuffles::new(dims, dtype, from, to).map(Exchange::Shuffles) else {
+        let shared = || Exchange::Shared(Shared::new(extents, dtype, from, to));
+        let Some(shuffles) = Shuffles::new(extents, dtype, from, to).map(Exchange::Shuffles) else {
             return shared();
         };
         if shuffles.cost() <= ROUND_TRIP {
@@ -79,14 +74,20 @@ impl Exchange {
     }
 
     /// The way with this swizzle, where one is needed and it leaves vectors whole and the memory's bounds alone.
-    pub(crate) fn pinned(self, dims: &Dims, dtype: DType, sides: [&Dist; 2], swizzle: Swizzle) -> Exchange {
+    pub fn with_swizzle(
+        self,
+        extents: &[u32],
+        dtype: DType,
+        sides: [&Dist; 2],
+        swizzle: Swizzle,
+    ) -> Exchange {
         let best = match self {
             Exchange::Rename(_) => return self,
-            Exchange::Shuffles(_) => Shared::new(dims, dtype, sides[0], sides[1]),
+            Exchange::Shuffles(_) => Shared::new(extents, dtype, sides[0], sides[1]),
             Exchange::Shared(best) => best,
         };
-        let orders = (0..dims.rank()).rev().map(|mode| fastest(mode, dims.rank()));
-        let plain = orders.map(|order| Shared::of(dims, dtype, sides, &order, 0, None));
+        let orders = (0..extents.len()).rev().map(|mode| fastest(mode, extents.len()));
+        let plain = orders.map(|order| Shared::of(extents, dtype, sides, &order, 0, None));
         let fits = plain.filter(|plain| swizzle == Swizzle::NONE || plain.swizzles().contains(&swizzle));
         let all = fits.map(|plain| plain.swizzled(sides, swizzle));
         Exchange::Shared(all.min_by_key(Shared::slots).unwrap_or(best))
@@ -96,7 +97,7 @@ impl Exchange {
     pub fn cost(&self) -> f64 {
         match self {
             Exchange::Rename(_) => 0.0,
-            Exchange::Shuffles(shuffles) => shuffled(shuffles),
+            Exchange::Shuffles(shuffles) => shuffles.cost(),
             Exchange::Shared(shared) => {
                 ROUND_TRIP
                     + 2.0 * (shared.store.count() + shared.load.count()) as f64
@@ -109,19 +110,22 @@ impl Exchange {
 /// A shuffle with what it waits for, in issue slots of a warp.
 const SHUFFLE: f64 = 5.0;
 
-/// Issue slots of a warp of an exchange between its lanes.
-pub(crate) fn shuffled(shuffles: &Shuffles) -> f64 {
-    let [shuffles, choices] = shuffles.count();
-    SHUFFLE * shuffles as f64 + choices as f64
+impl Shuffles {
+    /// Issue slots of a warp, about.
+    pub fn cost(&self) -> f64 {
+        let [shuffles, choices] = self.count();
+        SHUFFLE * shuffles as f64 + choices as f64
+    }
 }
 
 /// Two barriers and the latency between them, in issue slots of a warp.
-pub(crate) const ROUND_TRIP: f64 = 60.0;
+pub const ROUND_TRIP: f64 = 60.0;
 
 /// The operand's value that is each value of the result, if every thread has all that it is to have.
-pub(crate) fn rename(dims: &Dims, from: &Dist, to: &Dist) -> Option<Vec<usize>> {
+pub fn rename(extents: &[u32], from: &Dist, to: &Dist) -> Option<Vec<usize>> {
     // A thread that is to have padding alone may have anything.
-    let beyond = |bit: &Option<(usize, i64)>| bit.is_some_and(|(mode, scale)| scale >= i64::from(dims[mode]));
+    let beyond =
+        |bit: &Option<(usize, i64)>| bit.is_some_and(|(mode, scale)| scale >= i64::from(extents[mode]));
     if from.bits.iter().zip(&to.bits).any(|(from, to)| from != to && !(from.is_none() && beyond(to))) {
         return None;
     }
@@ -129,47 +133,47 @@ pub(crate) fn rename(dims: &Dims, from: &Dist, to: &Dist) -> Option<Vec<usize>> 
     let mut weight = 1;
     for leaf in &from.vals {
         weights.push(weight);
-        weight *= fit::size(leaf.extent);
+        weight *= leaf.extent as usize;
     }
     let mut values = vec![0];
     for leaf in &to.vals {
         let by = match from.vals.iter().position(|other| other == leaf) {
             Some(at) => weights[at],
             // Padding alone: any value will do.
-            None if leaf.scale >= i64::from(dims[leaf.mode]) => 0,
+            None if leaf.scale >= i64::from(extents[leaf.mode]) => 0,
             None => return None,
         };
-        values = (0..fit::size(leaf.extent)).flat_map(|i| values.iter().map(move |v| v + i * by)).collect();
+        values = (0..leaf.extent as usize).flat_map(|i| values.iter().map(move |v| v + i * by)).collect();
     }
     Some(values)
 }
 
 impl Shared {
     /// Row-major in shared memory, one element at a time.
-    pub fn plain(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Shared {
-        let rank = dims.rank();
-        Shared::of(dims, dtype, [from, to], &fastest(rank.saturating_sub(1), rank), 0, Some(1))
+    pub fn plain(extents: &[u32], dtype: DType, from: &Dist, to: &Dist) -> Shared {
+        let rank = extents.len();
+        Shared::of(extents, dtype, [from, to], &fastest(rank.saturating_sub(1), rank), 0, Some(1))
     }
 
     /// The order of modes, the swizzle or the pitch under which both sides take the fewest instructions and wavefronts.
-    pub fn new(dims: &Dims, dtype: DType, from: &Dist, to: &Dist) -> Shared {
-        let rank = dims.rank();
-        let mut best = Shared::plain(dims, dtype, from, to);
+    pub fn new(extents: &[u32], dtype: DType, from: &Dist, to: &Dist) -> Shared {
+        let rank = extents.len();
+        let mut best = Shared::plain(extents, dtype, from, to);
         let better = |shared: Shared, best: &mut Shared| {
             if shared.slots() < best.slots() {
                 *best = shared;
             }
         };
-        for mode in (0..rank).rev().filter(|&mode| dims[mode] > 1 || rank == 1) {
+        for mode in (0..rank).rev().filter(|&mode| extents[mode] > 1 || rank == 1) {
             let order = fastest(mode, rank);
-            let plain = Shared::of(dims, dtype, [from, to], &order, 0, None);
+            let plain = Shared::of(extents, dtype, [from, to], &order, 0, None);
             for swizzle in plain.swizzles() {
                 better(plain.clone().swizzled([from, to], swizzle), &mut best);
             }
             let step = plain.store.vector.max(plain.load.vector);
             better(plain, &mut best);
             for pad in [step, 2 * step] {
-                better(Shared::of(dims, dtype, [from, to], &order, pad, None), &mut best);
+                better(Shared::of(extents, dtype, [from, to], &order, pad, None), &mut best);
             }
         }
         best
@@ -177,18 +181,18 @@ impl Shared {
 
     /// Modes in `order`, the fastest with `pad` more elements than it needs.
     fn of(
-        dims: &Dims,
+        extents: &[u32],
         dtype: DType,
         sides: [&Dist; 2],
         order: &[usize],
         pad: i64,
         most: Option<i64>,
     ) -> Shared {
-        let rank = dims.rank();
+        let rank = extents.len();
         // What the operand covers, as far as whole vectors of the result go: then its stores need no bounds.
         let covered = sides[0].padded(rank);
         let extents: Vec<i64> =
-            extents(dims).iter().zip(&covered).map(|(n, covered)| *n.max(covered)).collect();
+            extents.iter().zip(&covered).map(|(&n, covered)| *covered.max(&n.into())).collect();
         let bytes = dtype.bytes();
         let mut strides = vec![1; rank];
         let mut size = 1;
