@@ -272,9 +272,6 @@ pub enum Error {
     /// A program that breaks a rule of the representation: an operation, and the rule.
     #[error("verification: {0}")]
     Verify(String),
-    /// An evaluation on the reference evaluator that has no meaning.
-    #[error("evaluation: {0}")]
-    Eval(String),
 }
 
 impl From<girih_layout::Error> for Error {

@@ -43,6 +43,7 @@ mod compile;
 pub mod dtype;
 pub mod elem;
 pub mod error;
+pub mod exact;
 pub mod explain;
 pub mod facts;
 mod figures;
@@ -57,7 +58,6 @@ pub mod math;
 pub mod ops;
 pub mod pass;
 pub mod place;
-pub mod reference;
 pub mod resources;
 #[cfg(feature = "launch")]
 pub mod tune;

@@ -9,7 +9,8 @@ use girih_tile::ir::{
 };
 use girih_tile::ops::table::{Each, TABLE};
 use girih_tile::ops::{Arg, Mode};
-use girih_tile::{pass, reference};
+use girih_tile::pass;
+use girih_tile_reference as reference;
 use rand::RngExt;
 use rand::rngs::StdRng;
 

@@ -7,7 +7,7 @@ use girih_tile::ir::{ArrayParam, Build, Dims, Func, Known, Value, verify};
 use girih_tile::ops::Arg;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::table::Each;
-use girih_tile::reference::{self, ArrayData};
+use girih_tile_reference::{self as reference, ArrayData};
 
 use crate::common::differ::{Tolerance, differ, zeros};
 

@@ -3,7 +3,7 @@
 use girih_device::host_fits;
 use girih_device::sizes::size;
 use girih_tensor::DType;
-use girih_tile::reference::{ArrayData, row_major};
+use girih_tile_reference::{ArrayData, row_major};
 use serde_json::Value;
 
 use super::{Stop, json};

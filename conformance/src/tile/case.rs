@@ -7,7 +7,7 @@ use girih_tile::dtype::Const;
 use girih_tile::ir::{ArrayId, ArrayParam, Build, Dims, Func, Known, ScalarParam, Type, Value};
 use girih_tile::ops::Arg;
 use girih_tile::ops::memory::Tiles;
-use girih_tile::reference::ArrayData;
+use girih_tile_reference::ArrayData;
 use serde_json::{Value as Json, json};
 
 use super::record::Record;

@@ -4,7 +4,7 @@ use girih_device::{Device, Kind, Select, SimOptions};
 use girih_tile::compile;
 use girih_tile::ir::Func;
 use girih_tile::launch::run::{Given, run};
-use girih_tile::reference::{self, ArrayData};
+use girih_tile_reference::{self as reference, ArrayData};
 
 /// What runs programs.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use girih_tensor::DType;
 use girih_tile::dtype::{Category, Const, category};
 use girih_tile::ops::number::encode;
-use girih_tile::reference::{integer, number};
+use girih_tile_reference::{integer, number};
 use serde_json::{Value, json};
 
 use super::Stop;

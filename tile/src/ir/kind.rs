@@ -61,7 +61,7 @@ named! {
 
 impl Padding {
     /// The number, if it is one: its name is how it is written.
-    pub(crate) fn number(self) -> Option<f64> {
+    pub fn number(self) -> Option<f64> {
         self.name().parse().ok()
     }
 }

@@ -19,7 +19,7 @@ pub use func::{
 pub use kind::{Combine, DTYPES, Indexed, Kind, Order, Overflow, Padding, Rmw, Scope, View};
 /// The table of functions that work element by element.
 pub mod table {
-    pub use girih_codegen::algorithm::element::{Each, Gives, Rounds, Row, TABLE, Takes};
+    pub use girih_codegen::algorithm::element::{Each, Gives, How, Rounds, Row, TABLE, Takes};
 }
 
 pub(crate) use same::difference;

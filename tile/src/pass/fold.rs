@@ -5,10 +5,10 @@ use girih_tensor::DType;
 use super::rebuild::{Copy, Keep, Pass, rebuild};
 use crate::dtype::number::encode;
 use crate::dtype::{Category, Const, category, is_integer, is_signed};
+use crate::exact;
 use crate::fit;
-use crate::ir::table::Each;
+use crate::ir::table::{Each, How};
 use crate::ir::{Dims, End, Func, Kind, Op, Rounding, Type, Value};
-use crate::reference;
 
 /// Computes what is constant, drops operations that change nothing and what a loop carries unchanged, and joins casts, permutations,
 /// broadcasts and reshapes of their like.
@@ -32,7 +32,7 @@ impl Pass for Fold {
                     args[..all.len()].copy_from_slice(&all);
                     let bits = match op {
                         Each::Select => args[if args[0] != 0 { 1 } else { 2 }],
-                        _ => reference::apply(op, rounding, ftz, nan, dtype, args)?,
+                        _ => exact::apply(op, How { rounding, ftz, nan }, dtype, args)?,
                     };
                     return Some(vec![copy.b.push1(Kind::Full(bits), &[], ty)]);
                 }
@@ -120,8 +120,7 @@ fn each(
     let whole = is_integer(dtype) || dtype == DType::Bool;
     let nearest = rounding == Rounding::Nearest;
     let ones = |at: usize| {
-        constants.get(at)
-            == Some(&Some(reference::mask(if dtype == DType::Bool { DType::B1 } else { dtype })))
+        constants.get(at) == Some(&Some(exact::mask(if dtype == DType::Bool { DType::B1 } else { dtype })))
     };
     let same = operands.len() > 1 && operands[0] == operands[1];
     let twice = |kind: Each| {
@@ -162,7 +161,7 @@ fn holds_all(wide: DType, narrow: DType) -> bool {
 fn cast(copy: &mut Copy<'_>, rounding: Rounding, from: Value, ty: Type) -> Option<Value> {
     let middle = copy.b.ty(from).dtype;
     if let Some(bits) = constant(copy, from) {
-        return Some(copy.b.push1(Kind::Full(reference::convert(middle, ty.dtype, rounding, bits)), &[], ty));
+        return Some(copy.b.push1(Kind::Full(exact::convert(middle, ty.dtype, rounding, bits)), &[], ty));
     }
     let inner = copy.definition(from)?;
     let (Kind::Cast(_), &[first]) = (&inner.kind, &inner.operands[..]) else { return None };

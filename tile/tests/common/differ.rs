@@ -5,7 +5,7 @@ use girih_tensor::DType;
 use girih_tile::compile;
 use girih_tile::ir::Func;
 use girih_tile::launch::run::{Given, run};
-use girih_tile::reference::{self, ArrayData, float};
+use girih_tile_reference::{self as reference, ArrayData, float};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

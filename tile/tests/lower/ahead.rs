@@ -6,7 +6,7 @@ use girih_tile::explain::explain;
 use girih_tile::ir::{Func, parse};
 use girih_tile::place::ahead::Ahead;
 use girih_tile::place::place;
-use girih_tile::reference::{self, ArrayData, float};
+use girih_tile_reference::{self as reference, ArrayData, float};
 use rand::RngExt;
 
 use crate::common::assembler::complaints;

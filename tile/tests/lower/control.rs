@@ -189,7 +189,7 @@ fn ranges_reach_the_ends_of_their_dtypes() {
             let count = each(b, Each::Add, &[c[0].into(), Arg::Strict(dtype, Const::Int(1))]);
             End::Continue(0, vec![count, i])
         });
-        let mask = girih_tile::reference::mask(dtype);
+        let mask = girih_tile_reference::mask(dtype);
         check(b, &results, &[start, stop, step].map(|n| n as u64 & mask));
     }
 }

@@ -4,7 +4,7 @@ use girih_tensor::DType;
 use girih_tile::facts::Facts;
 use girih_tile::ir::Func;
 use girih_tile::prelude::*;
-use girih_tile::reference::{self, ArrayData};
+use girih_tile_reference::{self as reference, ArrayData};
 use rand::RngExt;
 
 use crate::common::differ::{self, Tolerance, cases, differ, random};

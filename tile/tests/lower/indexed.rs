@@ -6,7 +6,7 @@ use girih_tile::ir::{Build, Dims, Known, Order, Rmw, ScalarParam, Scope, Type, V
 use girih_tile::ops::Arg;
 use girih_tile::ops::indexed::{Along, Elements};
 use girih_tile::ops::memory::Tiles;
-use girih_tile::reference::{self, ArrayData};
+use girih_tile_reference::{self as reference, ArrayData};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;

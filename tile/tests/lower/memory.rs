@@ -130,12 +130,11 @@ fn parts_of_arrays_end_where_they_and_their_arrays_end() {
         let tile: Vec<u32> = (0..rank).map(|_| 1 << rng.random_range(0..5)).collect();
         let dims = Dims::new(&tile).unwrap();
         let mut b = Build::new("part");
-        let strides =
-            |rng: &mut rand::rngs::StdRng, array: &girih_tile::reference::ArrayData| -> Vec<Known> {
-                let mut all: Vec<Known> = array.strides.iter().map(|&n| known(rng, n)).collect();
-                all[rank - 1] = Known::Is(1);
-                all
-            };
+        let strides = |rng: &mut rand::rngs::StdRng, array: &girih_tile_reference::ArrayData| -> Vec<Known> {
+            let mut all: Vec<Known> = array.strides.iter().map(|&n| known(rng, n)).collect();
+            all[rank - 1] = Known::Is(1);
+            all
+        };
         let x = array(&mut rng, dtype, &extents);
         let whole: Vec<i64> = tile.iter().map(|&n| 3 * i64::from(n)).collect();
         let y = zeros(dtype, &whole);
@@ -202,7 +201,7 @@ fn tiles_begin_anywhere() {
             .map(|axis| {
                 let dtype =
                     [DType::S32, DType::S64, DType::U32, DType::U64, DType::S8][rng.random_range(0..5)];
-                let mask = girih_tile::reference::mask(dtype);
+                let mask = girih_tile_reference::mask(dtype);
                 let n = match rng.random_range(0..8) {
                     0 => rng.random::<u64>(),
                     1 => 1 << (dtype.bits() - 1),

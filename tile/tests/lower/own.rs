@@ -8,7 +8,7 @@ use girih_tile::ops::indexed::Elements;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::table::Each;
 use girih_tile::ops::{Arg, Mode};
-use girih_tile::reference::ArrayData;
+use girih_tile_reference::ArrayData;
 use rand::RngExt;
 use rand::rngs::StdRng;
 

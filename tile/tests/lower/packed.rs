@@ -11,7 +11,7 @@ use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::table::Each;
 use girih_tile::ops::{Arg, Mode};
 use girih_tile::pass;
-use girih_tile::reference::ArrayData;
+use girih_tile_reference::ArrayData;
 use rand::RngExt;
 
 use super::memory::param;
@@ -116,7 +116,7 @@ fn all_numbers_survive() {
             differ(&func, [1; 3], &arrays, &[], |_| Tolerance::EXACT)
                 .unwrap_or_else(|e| panic!("{narrow} {wide}: {e}"));
             let mut run = arrays.to_vec();
-            girih_tile::reference::run(&func, [1; 3], &mut run, &[]).unwrap();
+            girih_tile_reference::run(&func, [1; 3], &mut run, &[]).unwrap();
             assert_eq!(run[2].elements().unwrap(), bits, "{narrow} by {wide}");
             let numbers = run[1].elements().unwrap().into_iter().map(|bits| wide.decode(bits));
             for (number, bits) in numbers.zip(&bits) {

@@ -9,7 +9,7 @@ use girih_tile::ir::{Build, Dims, End, Func, Kind, Known, Padding, Type, Value, 
 use girih_tile::ops::Arg;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::number::encode;
-use girih_tile::reference::ArrayData;
+use girih_tile_reference::ArrayData;
 use rand::RngExt;
 use rand::rngs::StdRng;
 

@@ -8,7 +8,7 @@ use girih_tile::ops::reduce::Reduce;
 use girih_tile::ops::scan::Scan;
 use girih_tile::ops::table::Each;
 use girih_tile::ops::{Arg, Mode};
-use girih_tile::reference::ArrayData;
+use girih_tile_reference::ArrayData;
 use rand::RngExt;
 
 use super::memory::param;

@@ -8,9 +8,11 @@ use std::fmt::Write;
 
 use expect_test::expect_file;
 use girih_tensor::DType;
+use girih_tile::ir::table::How;
 use girih_tile::ir::{Rounding, verify};
+use girih_tile::math;
 use girih_tile::ops::table::{Each, TABLE};
-use girih_tile::{math, reference};
+use girih_tile_reference as reference;
 use run::{bits, program, run, unit};
 
 /// f32 arguments: all exponents, dense in the middle, the ends and what is special. `GIRIH_CASES` multiplies their number.
@@ -137,25 +139,11 @@ fn errors_of_f32_are_those_of_the_table() {
                 let at: Vec<f64> = args.iter().map(|list| reference::number(DType::F32, list[i])).collect();
                 let at64 = |j: usize| args.get(j).map_or(0, |_| at[j].to_bits());
                 let want = if matches!(row.op, Each::FloorDiv) {
-                    reference::apply(
-                        row.op,
-                        Rounding::Nearest,
-                        false,
-                        Default::default(),
-                        DType::F32,
-                        [args[0][i], args[1][i], 0],
-                    )
-                    .map(|bits| reference::number(DType::F32, bits))
+                    reference::apply(row.op, How::default(), DType::F32, [args[0][i], args[1][i], 0])
+                        .map(|bits| reference::number(DType::F32, bits))
                 } else {
-                    reference::apply(
-                        row.op,
-                        Rounding::Nearest,
-                        false,
-                        Default::default(),
-                        DType::F64,
-                        [at64(0), at64(1), 0],
-                    )
-                    .map(f64::from_bits)
+                    reference::apply(row.op, How::default(), DType::F64, [at64(0), at64(1), 0])
+                        .map(f64::from_bits)
                 };
                 let want = want.unwrap();
                 // The approximate instructions are for normal numbers of a middling size.
@@ -242,9 +230,7 @@ fn special_values_of_f64_are_those_of_the_reference() {
         let pairs: Vec<(u64, u64)> = list.iter().flat_map(|&a| list.iter().map(move |&b| (a, b))).collect();
         let args = [pairs.iter().map(|pair| pair.0).collect(), pairs.iter().map(|pair| pair.1).collect()];
         for (got, &(a, b)) in run(&func, &args[..row.arity]).into_iter().zip(&pairs) {
-            let want =
-                reference::apply(row.op, Rounding::Nearest, false, Default::default(), DType::F64, [a, b, 0])
-                    .unwrap();
+            let want = reference::apply(row.op, How::default(), DType::F64, [a, b, 0]).unwrap();
             let (x, y, want) = (f64::from_bits(a), f64::from_bits(b), f64::from_bits(want));
             let place = format!("{}({x}, {y}) = {}, not {want}", row.name, f64::from_bits(got));
             assert!(distance(DType::F64, got, want, 0.0) < 4.0, "{place}");

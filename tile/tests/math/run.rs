@@ -2,10 +2,11 @@
 
 use girih_tensor::DType;
 use girih_tile::dtype::Const;
+use girih_tile::ir::table::How;
 use girih_tile::ir::{Build, Func, Kind, Known, Rounding, ScalarParam, Value};
 use girih_tile::ops::table::Each;
 use girih_tile::ops::{Arg, Mode};
-use girih_tile::reference;
+use girih_tile_reference as reference;
 
 /// A function of scalar parameters as a program, before and after the expansion.
 pub(crate) fn program(op: Each, dtype: DType, rounding: Rounding, ftz: bool) -> Func {
@@ -82,7 +83,7 @@ fn each(kind: &Kind, dtype: DType, operands: &[Value], values: &[Vec<u64>], coun
         _ => (0..count)
             .map(|i| {
                 let at = |list: &[u64]| list.get(i).copied().unwrap_or(0);
-                reference::apply(op, rounding, ftz, nan, dtype, [at(a), at(b), at(c)]).unwrap_or(0)
+                reference::apply(op, How { rounding, ftz, nan }, dtype, [at(a), at(b), at(c)]).unwrap_or(0)
             })
             .collect(),
     }

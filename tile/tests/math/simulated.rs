@@ -7,7 +7,7 @@ use girih_tile::math;
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::table::{Each, Rounds, TABLE, Takes};
 use girih_tile::ops::{Arg, Mode};
-use girih_tile::reference::{ArrayData, float};
+use girih_tile_reference::{ArrayData, float};
 use rand::RngExt;
 
 use crate::common::differ::{Tolerance, differ, random, zeros};

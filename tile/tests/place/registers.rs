@@ -6,8 +6,8 @@ use girih_tile::facts::{ArrayFacts, Facts};
 use girih_tile::ir::{Func, Known};
 use girih_tile::lower::lower;
 use girih_tile::prelude::*;
-use girih_tile::reference::{ArrayData, float};
 use girih_tile::resources::Resources;
+use girih_tile_reference::{ArrayData, float};
 use rand::RngExt;
 
 use crate::common::assembler::complaints;

@@ -7,7 +7,7 @@ use girih_tile::dtype::number::encode;
 use girih_tile::ir::Func;
 use girih_tile::launch::{DeviceArray, HostElement, Launch};
 use girih_tile::prelude::*;
-use girih_tile::reference::{self, ArrayData, float};
+use girih_tile_reference::{self as reference, ArrayData, float};
 
 use super::launched::{close, device, matrix};
 

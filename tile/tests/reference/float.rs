@@ -1,9 +1,10 @@
 //! Formats and directions of floats, against other implementations and exact integers.
 
 use girih_tensor::DType;
-use girih_tile::ir::{Nan, Rounding};
+use girih_tile::ir::Rounding;
+use girih_tile::ir::table::How;
 use girih_tile::ops::table::Each;
-use girih_tile::reference::{apply, convert, float};
+use girih_tile_reference::{apply, convert, float};
 use half::{bf16, f16};
 use rand::RngExt;
 
@@ -87,7 +88,7 @@ fn arithmetic_is_rounded_once_in_every_direction() {
             };
             let ((a, x), (b, y)) = (number(), number());
             let at = |op, rounding| {
-                let bits = apply(op, rounding, false, Nan::Ignored, dtype, [a, b, 0]).unwrap();
+                let bits = apply(op, How { rounding, ..How::default() }, dtype, [a, b, 0]).unwrap();
                 float::decode(dtype, bits)
             };
             // The exact sum, in units of 2^-60.
@@ -136,7 +137,7 @@ fn sums_and_products_of_f16_are_rounded_once() {
         let (a, b) = (f16::from_bits(rng.random()), f16::from_bits(rng.random()));
         for (op, exact) in [(Each::Add, a.to_f64() + b.to_f64()), (Each::Mul, a.to_f64() * b.to_f64())] {
             let args = [a.to_bits().into(), b.to_bits().into(), 0];
-            let got = apply(op, Rounding::Nearest, false, Nan::Ignored, DType::F16, args).unwrap();
+            let got = apply(op, How::default(), DType::F16, args).unwrap();
             let got = f16::from_bits(got as u16);
             // f32 holds what decides a tie of f16 when it is rounded to odd, as the element type does it.
             let want = <f16 as girih_tensor::Element>::from_f64(exact);
@@ -157,10 +158,10 @@ fn fused_products_are_rounded_once() {
         let (a, b) = (number(), number());
         let c = -(a * b);
         let args = [a, b, c].map(|x| u64::from(x.to_bits()));
-        let got = apply(Each::Fma, Rounding::Nearest, false, Nan::Ignored, DType::F32, args).unwrap();
+        let got = apply(Each::Fma, How::default(), DType::F32, args).unwrap();
         assert_eq!(f32::from_bits(got as u32), a.mul_add(b, c), "{a:e} * {b:e} + {c:e}");
         let args = [a, b, c].map(|x| f64::from(x).to_bits());
-        let got = apply(Each::Fma, Rounding::Nearest, false, Nan::Ignored, DType::F64, args).unwrap();
+        let got = apply(Each::Fma, How::default(), DType::F64, args).unwrap();
         assert_eq!(f64::from_bits(got), f64::from(a) * f64::from(b) + f64::from(c));
     }
 }

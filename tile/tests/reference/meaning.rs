@@ -7,7 +7,7 @@ use girih_tile::ir::{Build, Dims, End, Kind, Overflow, Padding, Rounding};
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::table::Each;
 use girih_tile::ops::{Arg, Axes, Mode, Reduce, Reduction};
-use girih_tile::reference::{ArrayData, run};
+use girih_tile_reference::{ArrayData, run};
 
 use super::control::{int, param, put};
 

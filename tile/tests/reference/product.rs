@@ -5,7 +5,7 @@ use girih_tile::dtype::Const;
 use girih_tile::ir::{Build, Dims, Padding, Value};
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::number::encode;
-use girih_tile::reference::{ArrayData, number, run};
+use girih_tile_reference::{ArrayData, number, run};
 use rand::RngExt;
 
 use super::control::{int, param};

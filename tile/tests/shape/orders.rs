@@ -12,7 +12,7 @@ use girih_tile::ops::scan::{Running, Scan};
 use girih_tile::ops::table::Each;
 use girih_tile::ops::{Arg, Mode};
 use girih_tile::place::{Plan, place};
-use girih_tile::reference::{ArrayData, row_major};
+use girih_tile_reference::{ArrayData, row_major};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};

@@ -12,8 +12,8 @@ use girih_tile::ir::{
 use girih_tile::launch::run::{Given, run};
 use girih_tile::lower::{Lowered, lower};
 use girih_tile::place::Plan;
-use girih_tile::reference::{self, ArrayData};
 use girih_tile::resources::Resources;
+use girih_tile_reference::{self as reference, ArrayData};
 use rand::rngs::StdRng;
 
 use crate::common::differ::simulator;

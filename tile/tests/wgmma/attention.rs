@@ -5,7 +5,7 @@ use girih_device::{Device, SimOptions};
 use girih_tensor::DType;
 use girih_tile::ir::{Kind, OpId};
 use girih_tile::place::{Plan, place, wgmma::Source};
-use girih_tile::reference::ArrayData;
+use girih_tile_reference::ArrayData;
 
 use super::{assembled, assert_near, decoded, numbers, program, run_for};
 use crate::common::assembler::complaints;

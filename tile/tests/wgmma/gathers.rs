@@ -8,7 +8,7 @@ use girih_tile::explain::explain;
 use girih_tile::ir::{Kind, OpId, Rounding};
 use girih_tile::pass::simplify;
 use girih_tile::place::{Plan, place};
-use girih_tile::reference::{ArrayData, float};
+use girih_tile_reference::{ArrayData, float};
 use rand::RngExt;
 use rand::rngs::StdRng;
 

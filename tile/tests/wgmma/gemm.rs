@@ -3,7 +3,7 @@
 use girih_tensor::DType;
 use girih_tile::compile;
 use girih_tile::place::{place, wgmma::Source};
-use girih_tile::reference::ArrayData;
+use girih_tile_reference::ArrayData;
 
 use super::{assembled, assert_near, bound_of_bytes, decoded, numbers, program, run};
 use crate::common::differ::{random, zeros};

@@ -14,8 +14,8 @@ mod stores;
 
 use girih_tensor::DType;
 use girih_tile::ir::{Func, Rounding, parse};
-use girih_tile::reference::{ArrayData, float};
 use girih_tile::{compile, place};
+use girih_tile_reference::{ArrayData, float};
 use rand::RngExt;
 use rand::rngs::StdRng;
 

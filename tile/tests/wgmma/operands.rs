@@ -7,7 +7,7 @@ use girih_tile::ir::{Kind, Rounding};
 use girih_tile::pass::simplify;
 use girih_tile::place::place;
 use girih_tile::place::wgmma::Source;
-use girih_tile::reference::{ArrayData, float};
+use girih_tile_reference::{ArrayData, float};
 use rand::RngExt;
 use rand::rngs::StdRng;
 

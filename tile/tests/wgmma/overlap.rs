@@ -4,7 +4,7 @@ use girih_tensor::DType;
 use girih_tile::ir::{Func, Kind, Rounding};
 use girih_tile::pass::{guard, overlap, simplify};
 use girih_tile::place::place;
-use girih_tile::reference::{self, ArrayData, float};
+use girih_tile_reference::{self as reference, ArrayData, float};
 use rand::RngExt;
 use rand::rngs::StdRng;
 

@@ -5,7 +5,7 @@ use girih_tensor::DType;
 use girih_tile::compile;
 use girih_tile::ir::{Func, Rounding, verify};
 use girih_tile::pass::{is_even, persistent, simplify};
-use girih_tile::reference::{self, ArrayData, float};
+use girih_tile_reference::{self as reference, ArrayData, float};
 use rand::RngExt;
 
 use super::{assembled, decoded, program};

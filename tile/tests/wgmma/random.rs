@@ -5,7 +5,7 @@ use girih_tensor::DType;
 use girih_tile::ir::Rounding;
 use girih_tile::pass::simplify;
 use girih_tile::place::place;
-use girih_tile::reference::{self, ArrayData, float};
+use girih_tile_reference::{self as reference, ArrayData, float};
 use rand::RngExt;
 use rand::rngs::StdRng;
 

@@ -2,13 +2,12 @@
 
 use girih_tensor::DType;
 
-use super::float;
-use super::tile::{Tile, coordinates, integer, mask};
-use super::{Block, decided, failed};
-use crate::dtype::{Category, category};
-use crate::error::Result;
-use crate::fit;
-use crate::ir::{Array, ArrayId, Op, Padding, Rounding, Type, View};
+use super::tile::{Tile, coordinates};
+use super::{Block, Result, decided, failed};
+use girih_tile::dtype::{Category, category};
+use girih_tile::exact::float;
+use girih_tile::exact::{integer, mask};
+use girih_tile::ir::{Array, ArrayId, Op, Padding, Rounding, Type, View};
 
 /// An array in memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +25,7 @@ pub struct ArrayData {
 impl ArrayData {
     /// A dense row-major array of elements, each as the dtype's bits.
     pub fn dense(dtype: DType, extents: &[i64], bits: &[u64]) -> ArrayData {
-        let (width, per) = (fit::size(dtype.bytes()), per_byte(dtype));
+        let (width, per) = (dtype.bytes() as usize, per_byte(dtype));
         let bytes = match per {
             1 => bits.iter().flat_map(|bits| bits.to_le_bytes()[..width].to_vec()).collect(),
             _ => vec![0; bits.len().div_ceil(per)],
@@ -43,7 +42,7 @@ impl ArrayData {
     fn place(&self, at: &[i64]) -> Option<(std::ops::Range<usize>, u32)> {
         let element: i64 = at.iter().zip(&self.strides).map(|(i, stride)| i * stride).sum();
         let (element, per, width) =
-            (usize::try_from(element).ok()?, per_byte(self.dtype), fit::size(self.dtype.bytes()));
+            (usize::try_from(element).ok()?, per_byte(self.dtype), self.dtype.bytes() as usize);
         let first = (element / per).checked_mul(width)?;
         let bit = u32::try_from(element % per).ok()? * self.dtype.bits();
         (first + width <= self.bytes.len()).then(|| (first..first + width, bit))
@@ -200,7 +199,7 @@ impl Block<'_> {
         })
     }
 
-    fn index(&self, operands: &[crate::ir::Value]) -> Result<Vec<i64>> {
+    fn index(&self, operands: &[girih_tile::ir::Value]) -> Result<Vec<i64>> {
         operands.iter().map(|&value| self.whole(value, "an index")).collect()
     }
 
@@ -223,7 +222,7 @@ impl Block<'_> {
     }
 
     /// The number of an integer scalar that decides something.
-    pub(super) fn whole(&self, value: crate::ir::Value, what: &str) -> Result<i64> {
+    pub(super) fn whole(&self, value: girih_tile::ir::Value, what: &str) -> Result<i64> {
         let tile = self.get(value)?;
         Ok(i64::try_from(integer(tile.ty.dtype, decided(tile.at(0), what)?)).unwrap_or(i64::MAX))
     }

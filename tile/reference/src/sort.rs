@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::float::decode;
-use super::tile::{Tile, integer, lines};
-use crate::dtype::{Category, category};
-use crate::fit;
-use crate::ir::Type;
+use super::tile::{Tile, lines};
+use girih_tile::dtype::{Category, category};
+use girih_tile::exact::float::decode;
+use girih_tile::exact::integer;
+use girih_tile::ir::Type;
 
 /// Sorts tiles along an axis by the first. A line with an undetermined key is undetermined.
 pub(super) fn sort(operands: &[&Tile], axis: usize, descending: bool) -> Vec<Tile> {
@@ -43,7 +43,7 @@ fn compare(dtype: girih_tensor::DType, a: u64, b: u64, descending: bool) -> Orde
 
 /// Counts of the numbers `0..n` in a tile of integers.
 pub(super) fn histogram(operand: &Tile, result: Type) -> Tile {
-    let mut counts = vec![0u64; fit::elements(result.dims.size())];
+    let mut counts = vec![0u64; result.dims.size() as usize];
     let mut poison = false;
     for (bits, bad) in operand.elements() {
         poison |= bad;

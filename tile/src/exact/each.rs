@@ -1,88 +1,18 @@
-//! Functions element by element.
+//! Functions of elements.
 
 use std::cmp::Ordering;
 
 use girih_tensor::DType;
 
 use super::float::{self, Exact, decode, sign_bit};
-use super::tile::{Tile, integer, mask};
+use super::{integer, mask};
 use crate::dtype::{Category, category, is_signed};
 use crate::fit;
-use crate::ir::table::Each;
-use crate::ir::{Kind, Nan, Overflow, Rounding, Type};
-
-/// How a function is computed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct How {
-    pub(super) rounding: Rounding,
-    pub(super) ftz: bool,
-    pub(super) nan: Nan,
-}
-
-/// Applies a function of [`Kind::Each`] to tiles of one shape. Other kinds give `None`.
-pub(super) fn tiles(kind: &Kind, operands: &[&Tile], result: Type) -> Option<Tile> {
-    let &Kind::Each { op, rounding, ftz, nan, overflow } = kind else { return None };
-    let how = How { rounding, ftz, nan };
-    let dtype = operands.last()?.ty.dtype;
-    let size = fit::elements(result.dims.size());
-    let elements = (0..size).map(|i| {
-        if op == Each::Select {
-            let (cond, poison) = operands[0].at(i);
-            let (value, other) = operands[if cond != 0 { 1 } else { 2 }].at(i);
-            return (value, poison || other);
-        }
-        let mut args = [0; 3];
-        let mut poison = false;
-        for (arg, operand) in args.iter_mut().zip(operands) {
-            let (bits, bad) = operand.at(i);
-            *arg = bits;
-            poison |= bad;
-        }
-        match element(op, how, dtype, args) {
-            Some(bits) => (bits, poison || broken(op, overflow, dtype, args)),
-            None => (0, true),
-        }
-    });
-    Some(Tile::of(result, elements))
-}
-
-/// Whether a promise about overflow does not hold.
-fn broken(op: Each, overflow: Overflow, dtype: DType, args: [u64; 3]) -> bool {
-    let bits = dtype.bits();
-    let beyond = |signed: bool| {
-        let number = |bits_of: u64| match signed {
-            true => i128::from((bits_of << (64 - bits)) as i64 >> (64 - bits)),
-            false => i128::from(bits_of & mask(dtype)),
-        };
-        let (a, b) = (number(args[0]), number(args[1]));
-        let exact = match op {
-            Each::Add => a.checked_add(b),
-            Each::Sub => a.checked_sub(b),
-            Each::Mul => a.checked_mul(b),
-            // Beyond the width as the width.
-            Each::Shl => Some(a << fit::low(args[1].min(u64::from(bits)))),
-            _ => return false,
-        };
-        let range = match signed {
-            true => -(1i128 << (bits - 1))..1 << (bits - 1),
-            false => 0..1 << bits,
-        };
-        !exact.is_some_and(|exact| range.contains(&exact))
-    };
-    match overflow {
-        Overflow::Wraps => false,
-        Overflow::NoSigned => beyond(true),
-        Overflow::NoUnsigned => beyond(false),
-        Overflow::Never => beyond(true) || beyond(false),
-    }
-}
+use crate::ir::table::{Each, How};
+use crate::ir::{Nan, Rounding};
 
 /// The bits of a function's value for operands of a dtype; `None` where it has none, as a quotient by 0 of integers.
-pub fn apply(op: Each, rounding: Rounding, ftz: bool, nan: Nan, dtype: DType, args: [u64; 3]) -> Option<u64> {
-    element(op, How { rounding, ftz, nan }, dtype, args)
-}
-
-pub(super) fn element(op: Each, how: How, dtype: DType, args: [u64; 3]) -> Option<u64> {
+pub fn apply(op: Each, how: How, dtype: DType, args: [u64; 3]) -> Option<u64> {
     match category(dtype) {
         Category::Float => Some(of_floats(op, how, dtype, args)),
         _ => of_integers(op, dtype, args),
@@ -179,7 +109,7 @@ fn flushed(x: f64) -> f64 {
 }
 
 /// The greater or smaller of two; -0 is below 0.
-pub(super) fn extreme(greatest: bool, nan: Nan, a: f64, b: f64) -> f64 {
+fn extreme(greatest: bool, nan: Nan, a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan(), nan) {
         (true, true, _) | (true, _, Nan::Propagated) | (_, true, Nan::Propagated) => f64::NAN,
         (true, false, Nan::Ignored) => b,

@@ -1,10 +1,10 @@
 //! Text that kernels print.
 
-use super::tile::{Tile, integer, number};
-use super::{Block, failed};
-use crate::dtype::{Category, category};
-use crate::error::Result;
-use crate::ir::Op;
+use super::tile::Tile;
+use super::{Block, Result, failed};
+use girih_tile::dtype::{Category, category};
+use girih_tile::exact::{integer, number};
+use girih_tile::ir::Op;
 
 impl Block<'_> {
     /// Prints by a format as C's `printf`. Of tiles it prints the whole format for each element, row-major.

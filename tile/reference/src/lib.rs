@@ -2,7 +2,7 @@
 //!
 //! It runs a [`Func`] block by block, in the order of the grid (axis 0 first), on the bits of the elements:
 //!
-//! * Integers wrap, and are undetermined where it was [promised](crate::ir::Overflow) that they do not. A quotient or remainder by 0 is undetermined. A shift counts its amount as an unsigned number, and beyond the width
+//! * Integers wrap, and are undetermined where it was [promised](girih_tile::ir::Overflow) that they do not. A quotient or remainder by 0 is undetermined. A shift counts its amount as an unsigned number, and beyond the width
 //!   as the width.
 //! * Floats of all formats are computed exactly and rounded once, in the asked direction; the functions that have no exact value, such as
 //!   the exponential, are computed in f64 and rounded. Full and approximate results are the nearest ones here.
@@ -27,7 +27,7 @@
 //! }
 //!
 //! use girih_tensor::DType;
-//! use girih_tile::reference::{ArrayData, run};
+//! use girih_tile_reference::{ArrayData, run};
 //!
 //! let bits = |values: [f32; 4]| values.map(|x| u64::from(x.to_bits()));
 //! let x = ArrayData::dense(DType::F32, &[4], &bits([0.0, 1.0, -2.0, 0.5]));
@@ -38,10 +38,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod cast;
 mod control;
 mod each;
-pub mod float;
 mod gather;
 mod memory;
 mod print;
@@ -52,16 +50,27 @@ mod shape;
 mod sort;
 mod tile;
 
-pub use cast::convert;
-pub use each::apply;
+pub use girih_tile::exact::{apply, convert, float, integer, mask, number};
 pub use memory::{ArrayData, row_major};
-pub use tile::{Tile, integer, mask, number};
+pub use tile::Tile;
 
 use control::Left;
 
-use crate::error::{Error, Result};
-use crate::fit;
-use crate::ir::{Func, Kind, Op, Type, Value};
+use girih_tile::ir::{Func, Kind, Op, Type, Value};
+
+/// Why an evaluation has no meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(pub String);
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "evaluation: {}", self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+type Result<T = ()> = std::result::Result<T, Error>;
 
 /// What a run leaves besides the arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -78,7 +87,7 @@ const LIMIT: u64 = 1 << 32;
 /// Runs a program: `arrays` are the kernel's array parameters, `scalars` the bits of its scalar parameters.
 ///
 /// # Errors
-/// [`Error::Eval`] for arguments that are not those of the program, and where the program has no meaning: undetermined values that are
+/// [`Error`] for arguments that are not those of the program, and where the program has no meaning: undetermined values that are
 /// used, elements outside of memory, an assertion that does not hold.
 pub fn run(func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64]) -> Result<Outcome> {
     let dtypes: Vec<_> = func.params().map(|(_, param)| param).collect();
@@ -119,7 +128,7 @@ pub fn run(func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64
             for x in 0..grid[0] {
                 block.bid = [x, y, z];
                 block.values.iter_mut().for_each(|value| *value = None);
-                if let Err(Error::Eval(message)) = block.region(func.body(), Vec::new()).map(|_| ()) {
+                if let Err(Error(message)) = block.region(func.body(), Vec::new()).map(|_| ()) {
                     return failed(format!("block ({x}, {y}, {z}): {message}"));
                 }
             }
@@ -129,7 +138,7 @@ pub fn run(func: &Func, grid: [u32; 3], arrays: &mut [ArrayData], scalars: &[u64
 }
 
 fn failed<T>(message: String) -> Result<T> {
-    Err(Error::Eval(message))
+    Err(Error(message))
 }
 
 /// The bits of an element that decides something.
@@ -219,7 +228,7 @@ impl<'a> Block<'a> {
             return failed(format!("{:?} with {} results", op.kind, op.results.len()));
         };
         let result: Type = self.func.ty(result);
-        let size = fit::elements(result.dims.size());
+        let size = result.dims.size() as usize;
         let counted = |n: i64| Ok(vec![Tile::new(result, vec![n.cast_unsigned() & mask(result.dtype)])]);
         let tile = match &op.kind {
             Kind::Full(bits) => Some(Tile::new(result, vec![*bits; size])),
@@ -238,7 +247,7 @@ impl<'a> Block<'a> {
             Kind::Param(i) => {
                 Some(Tile::new(result, vec![self.scalars[usize::from(*i)] & mask(result.dtype)]))
             }
-            Kind::Cast(rounding) => Some(cast::cast(operands[0], *rounding, result)),
+            Kind::Cast(rounding) => Some(each::cast(operands[0], *rounding, result)),
             Kind::Histogram => Some(sort::histogram(operands[0], result)),
             Kind::Mma => Some(product::mma(operands[0], operands[1], operands[2])),
             kind => {

@@ -2,9 +2,8 @@
 
 use super::reduce::Fold;
 use super::tile::{Tile, lines};
-use super::{Block, failed};
-use crate::error::Result;
-use crate::ir::{Combine, Kind, Op};
+use super::{Block, Result, failed};
+use girih_tile::ir::{Combine, Kind, Op};
 
 /// Runs along the lines of tiles.
 pub(super) fn scan(block: &mut Block<'_>, op: &Op) -> Result<Vec<Tile>> {

@@ -7,7 +7,7 @@
 //! ```
 //! use girih_tensor::DType;
 //! use girih_tile::ir::Rounding;
-//! use girih_tile::reference::float::{Exact, decode};
+//! use girih_tile::exact::float::{Exact, decode};
 //!
 //! // A third, rounded up and down, in bf16: neighbours with the exact value between them.
 //! let [up, down] = [Rounding::Up, Rounding::Down]

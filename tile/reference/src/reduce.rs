@@ -4,15 +4,16 @@ use std::cmp::Ordering;
 
 use girih_tensor::DType;
 
-use super::each::{self, How};
-use super::float::decode;
-use super::tile::{Tile, integer, lines};
-use super::{Block, cast};
-use crate::dtype::number::encode;
-use crate::dtype::{Category, Const, category};
-use crate::error::Result;
-use crate::ir::table::Each;
-use crate::ir::{Combine, Nan, Op, Rounding, Type};
+use super::tile::{Tile, lines};
+use super::{Block, Result};
+use girih_tile::dtype::number::encode;
+use girih_tile::dtype::{Category, Const, category};
+use girih_tile::exact::apply;
+use girih_tile::exact::convert;
+use girih_tile::exact::float::decode;
+use girih_tile::exact::integer;
+use girih_tile::ir::table::{Each, How};
+use girih_tile::ir::{Combine, Nan, Op, Rounding, Type};
 
 /// A combination of the built-in ones, with the dtype that it computes in.
 pub(super) struct Fold {
@@ -43,17 +44,17 @@ impl Fold {
 
     /// An element in the dtype that is computed in.
     pub(super) fn enter(&self, dtype: DType, (bits, poison): (u64, bool)) -> (u64, bool) {
-        (cast::convert(dtype, self.compute, Rounding::Nearest, bits), poison)
+        (convert(dtype, self.compute, Rounding::Nearest, bits), poison)
     }
 
     /// A combination in the tile's dtype.
     pub(super) fn leave(&self, dtype: DType, (bits, poison): (u64, bool)) -> (u64, bool) {
-        (cast::convert(self.compute, dtype, Rounding::Nearest, bits), poison)
+        (convert(self.compute, dtype, Rounding::Nearest, bits), poison)
     }
 
     /// Two combined.
     pub(super) fn join(&self, (a, bad): (u64, bool), (b, worse): (u64, bool)) -> (u64, bool) {
-        match each::element(self.op, self.how, self.compute, [a, b, 0]) {
+        match apply(self.op, self.how, self.compute, [a, b, 0]) {
             Some(bits) => (bits, bad || worse),
             None => (0, true),
         }
@@ -68,7 +69,7 @@ impl Fold {
             (Each::Max, _) => number(f64::NEG_INFINITY),
             (Each::Min, _) => number(f64::INFINITY),
             (Each::And, Category::Bool) => 1,
-            (Each::And, _) => super::tile::mask(self.compute),
+            (Each::And, _) => girih_tile::exact::mask(self.compute),
             _ => 0,
         };
         (bits, false)

@@ -1,8 +1,8 @@
 //! Rearrangements: elements go to other places.
 
-use super::tile::{Tile, coordinates, mask, position};
-use crate::fit;
-use crate::ir::{Kind, Type};
+use super::tile::{Tile, coordinates, position};
+use girih_tile::exact::mask;
+use girih_tile::ir::{Kind, Type};
 
 /// The result of an operation that rearranges elements; `None` for other kinds.
 pub(super) fn rearrange(kind: &Kind, operands: &[&Tile], result: Type) -> Option<Tile> {
@@ -64,7 +64,7 @@ pub(super) fn rearrange(kind: &Kind, operands: &[&Tile], result: Type) -> Option
             let bytes = result.dtype.bits() as usize / 8;
             Tile::of(
                 result,
-                (0..fit::elements(result.dims.size())).map(|i| {
+                (0..result.dims.size() as usize).map(|i| {
                     let parts = (0..bytes).map(|k| operand.at(bytes * i + k));
                     let joined = parts.enumerate().fold((0, false), |(sum, bad), (k, (byte, poison))| {
                         (sum | byte << (8 * k), bad || poison)

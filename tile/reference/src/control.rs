@@ -2,11 +2,10 @@
 
 use std::iter::{repeat, successors};
 
-use super::tile::{Tile, integer};
-use super::{Block, decided, failed};
-use crate::error::Result;
-use crate::fit;
-use crate::ir::{End, Kind, Op, RegionId};
+use super::tile::Tile;
+use super::{Block, Result, decided, failed};
+use girih_tile::exact::integer;
+use girih_tile::ir::{End, Kind, Op, RegionId};
 
 /// How a region was left. Depths count the loops around, the innermost is 0.
 pub(super) enum Left {
@@ -62,7 +61,7 @@ impl Block<'_> {
                     return failed(format!("a loop in steps of {step}; steps of 1 or more are accepted"));
                 }
                 let numbers = successors(Some(start), |at| Some(at + step)).take_while(|&at| at < stop);
-                let tile = |at| Tile::scalar(dtype, fit::wrapped(at) & super::tile::mask(dtype));
+                let tile = |at| Tile::scalar(dtype, at as u64 & girih_tile::exact::mask(dtype));
                 self.repeat(op, numbers.map(|at| Some(tile(at))), carried)
             }
             _ => self.repeat(op, repeat(None), operands),

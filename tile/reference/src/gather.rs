@@ -1,13 +1,12 @@
 //! Accesses by tiles of indices: gather, scatter, atomic operations. Elements are taken row-major.
 
-use super::each::{self, How};
 use super::memory::Part;
-use super::tile::{Tile, integer};
-use super::{Block, decided, failed};
-use crate::error::Result;
-use crate::fit;
-use crate::ir::table::Each;
-use crate::ir::{Indexed, Nan, Op, Rmw, Rounding, Value};
+use super::tile::Tile;
+use super::{Block, Result, decided, failed};
+use girih_tile::exact::apply;
+use girih_tile::exact::integer;
+use girih_tile::ir::table::{Each, How};
+use girih_tile::ir::{Indexed, Nan, Op, Rmw, Rounding, Value};
 
 /// The indices and the mask of an access.
 struct Where {
@@ -55,7 +54,7 @@ impl Block<'_> {
         let padding = rest.first().map(|&value| self.get(value)).transpose()?;
         let result = self.func.ty(op.results[0]);
         let mut elements = Vec::new();
-        for i in 0..fit::elements(result.dims.size()) {
+        for i in 0..result.dims.size() as usize {
             elements.push(match (places.at(i)?, &padding) {
                 (Some(at), _) => (self.read(places.part.param, &at)?, false),
                 (None, Some(padding)) => padding.at(i),
@@ -95,7 +94,7 @@ impl Block<'_> {
             };
             let old = self.read(places.part.param, &at)?;
             olds.push((old, false));
-            let each = |op| each::element(op, how, dtype, [old, new, 0]).unwrap_or(0);
+            let each = |op| apply(op, how, dtype, [old, new, 0]).unwrap_or(0);
             let stored = match rmw {
                 Rmw::Add => each(Each::Add),
                 Rmw::Min => each(Each::Min),

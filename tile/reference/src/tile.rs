@@ -4,9 +4,7 @@ use std::rc::Rc;
 
 use girih_tensor::DType;
 
-use super::float;
-use crate::dtype::{is_integer, is_signed};
-use crate::ir::{Dims, Type};
+use girih_tile::ir::{Dims, Type};
 
 /// A value: the bits of each element, row-major, in the low bits of a word.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,30 +48,6 @@ impl Tile {
     /// The same elements in another type of the same size.
     pub fn with(&self, ty: Type) -> Tile {
         Tile { ty, ..self.clone() }
-    }
-}
-
-/// All that a dtype's bits can be.
-pub fn mask(dtype: DType) -> u64 {
-    u64::MAX >> (64 - dtype.bits())
-}
-
-/// The integer that bits of an integer dtype, or of bool, stand for.
-pub fn integer(dtype: DType, bits: u64) -> i128 {
-    let shift = 64 - dtype.bits();
-    if is_signed(dtype) {
-        i128::from((bits << shift) as i64 >> shift)
-    } else {
-        i128::from(bits & mask(dtype))
-    }
-}
-
-/// The number that bits stand for, rounded to f64 if it is an integer beyond 2^53.
-pub fn number(dtype: DType, bits: u64) -> f64 {
-    if is_integer(dtype) || dtype == DType::Bool {
-        integer(dtype, bits) as f64
-    } else {
-        float::decode(dtype, bits)
     }
 }
 

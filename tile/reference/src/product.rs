@@ -1,10 +1,10 @@
 //! Products of matrices.
 
-use super::float::encode;
-use super::tile::{Tile, integer, mask, number};
-use crate::dtype::is_integer;
-use crate::fit;
-use crate::ir::Rounding;
+use super::tile::Tile;
+use girih_tile::dtype::is_integer;
+use girih_tile::exact::float::encode;
+use girih_tile::exact::{integer, mask, number};
+use girih_tile::ir::Rounding;
 
 /// `a * b + acc`, of matrices or of batches of them.
 pub(super) fn mma(a: &Tile, b: &Tile, acc: &Tile) -> Tile {
@@ -21,7 +21,7 @@ pub(super) fn mma(a: &Tile, b: &Tile, acc: &Tile) -> Tile {
             let product = |&((p, _), (q, _)): &((u64, bool), (u64, bool))| {
                 integer(a.ty.dtype, p) * integer(b.ty.dtype, q)
             };
-            fit::wrapped(integer(dtype, start) + pairs.iter().map(product).sum::<i128>()) & mask(dtype)
+            (integer(dtype, start) + pairs.iter().map(product).sum::<i128>()) as u64 & mask(dtype)
         } else {
             let product = |&((p, _), (q, _)): &((u64, bool), (u64, bool))| {
                 number(a.ty.dtype, p) * number(b.ty.dtype, q)
