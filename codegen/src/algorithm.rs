@@ -12,6 +12,7 @@ mod elements;
 mod fence;
 mod fill;
 mod gemm;
+pub mod math;
 mod predicates;
 mod registers;
 mod scalars;

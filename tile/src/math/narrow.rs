@@ -1,11 +1,12 @@
 //! Floats of 4 bits and powers of two, e2m1 and e8m0, which no instruction before sm_100 converts: integer arithmetic on their bits.
 
+use girih_codegen::algorithm::math::Emit;
 use girih_tensor::{DType, Round};
 
-use super::emit::Emit;
+use super::Writer;
 use crate::dtype::is_integer;
 use crate::ir::table::Each;
-use crate::ir::{Build, Kind, Rounding, Type, Value};
+use crate::ir::{Build, Rounding, Type, Value};
 
 /// Whether a dtype is a float that is converted here.
 pub(crate) fn is_narrow(dtype: DType) -> bool {
@@ -23,7 +24,7 @@ pub(crate) fn wide(from: DType, to: DType) -> DType {
 /// The numbers, in the dtype that [`wide`] says, whose bits in `from` are the u8 of a tile.
 pub(crate) fn decode(b: &mut Build, bits: Value, from: DType, wide: DType) -> Value {
     let dims = b.ty(bits).dims;
-    let e = Emit::new(b, wide, dims);
+    let e = Writer::new(b, wide, dims);
     let word = if wide.bits() == 16 { DType::U16 } else { DType::U32 };
     let bits = e.x(bits).cast(word);
     let (Some(narrow), Some(format)) = (from.float(), wide.float()) else { return bits.value };
@@ -49,7 +50,7 @@ pub(crate) fn encode(b: &mut Build, x: Value, to: DType) -> Value {
         return exponent(b, x);
     }
     let wide = if from == DType::F64 { DType::F64 } else { DType::F32 };
-    let e = Emit::new(b, wide, dims);
+    let e = Writer::new(b, wide, dims);
     let x = if from == wide { e.x(x) } else { e.x(x).cast(wide) };
     let Some(float) = to.float() else { return x.value };
     let below = float.exponent + float.significand;
@@ -71,10 +72,10 @@ pub(crate) fn encode(b: &mut Build, x: Value, to: DType) -> Value {
 /// The exponents of the nearest powers of two, from the bits of f64.
 fn exponent(b: &mut Build, x: Value) -> Value {
     let Type { dtype: from, dims } = b.ty(x);
-    let e = Emit::new(b, DType::F64, dims);
+    let e = Writer::new(b, DType::F64, dims);
     let number = match from {
         DType::F64 => e.x(x),
-        _ => e.push(Kind::Cast(Rounding::Zero), &[x], DType::F64),
+        _ => e.x(e.cast(x, DType::F64, Rounding::Zero)),
     };
     let mut bits = number.bits();
     if is_integer(from) && from.bits() == 64 {

@@ -13,7 +13,7 @@ use crate::ir::table::Each;
 use crate::ir::{
     ArrayParam, Build, Dims, Func, Kind, Known, MAX_RANK, Op, Overflow, Rounding, Type, Value, View,
 };
-use crate::math::emit::Emit;
+use crate::math::Writer;
 use crate::math::narrow::{decode, encode, is_narrow, wide};
 
 /// How many elements of a dtype a byte holds, if they are smaller; else 1.
@@ -164,7 +164,7 @@ fn unpack(b: &mut Build, bytes: Value, dims: Dims) -> Value {
     let (dtype, one, two) = (b.ty(bytes).dtype, pairs(dims, 1), pairs(dims, 2));
     let bytes = b.reshaped(bytes, one);
     let low = wrapped(b, bytes);
-    let high = (Emit::new(b, dtype, one).x(bytes) >> 4).value;
+    let high = (Writer::new(b, dtype, one).x(bytes) >> 4).value;
     let both = b.push1(Kind::Cat(fit::axis(one.rank() - 1)), &[low, high], Type { dtype, dims: two });
     b.reshaped(both, dims)
 }
@@ -178,7 +178,7 @@ fn pack(b: &mut Build, value: Value) -> Value {
         let at = Dims::new(&vec![0; one.rank()]).unwrap_or_default().with(one.rank() - 1, half);
         b.push1(Kind::Extract(at), &[both], Type { dtype, dims: one })
     });
-    let e = Emit::new(b, dtype, one);
+    let e = Writer::new(b, dtype, one);
     let bytes = ((e.x(low) & 0xf) | (e.x(high) << 4)).value;
     let last = dims.rank() - 1;
     b.reshaped(bytes, dims.with(last, dims[last] / 2))
@@ -187,7 +187,7 @@ fn pack(b: &mut Build, value: Value) -> Value {
 /// The lowest four bits of bytes, as numbers.
 fn wrapped(b: &mut Build, bytes: Value) -> Value {
     let Type { dtype, dims } = b.ty(bytes);
-    let e = Emit::new(b, dtype, dims);
+    let e = Writer::new(b, dtype, dims);
     let bytes = e.x(bytes);
     if is_signed(dtype) { (bytes << 4) >> 4 } else { bytes & 0xf }.value
 }
@@ -222,7 +222,7 @@ fn cast(b: &mut Build, value: Value, from: DType, to: DType, rounding: Rounding)
         Category::Integer => wrapped(b, value),
         Category::Float => {
             let [least, most] = [f64::NEG_INFINITY, f64::INFINITY].map(|x| saturated(to, x));
-            let e = Emit::new(b, ty.dtype, ty.dims);
+            let e = Writer::new(b, ty.dtype, ty.dims);
             e.x(value).op(Each::Max, least).op(Each::Min, most).value
         }
     }

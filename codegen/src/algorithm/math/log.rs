@@ -1,9 +1,8 @@
 //! Logarithms and powers.
 
-use super::emit::X;
+use super::emit::{Emit, X};
 use super::exp::LN2;
-use crate::ir::Rounding;
-use crate::ir::table::Each;
+use crate::algorithm::element::{Each, Rounding};
 
 /// `(log(1 + f) - f + f^2 / 2) / f^3` for `1 + f` from the root of 1/2 to that of 2.
 const LOG32: &[f64] = &[
@@ -43,7 +42,7 @@ const POW64: &[f64] = &[
     0.11724327060846747,
 ];
 
-impl X<'_, '_> {
+impl<E: Emit> X<'_, E> {
     /// A positive number as `m 2^e` with `m` from the root of 1/2 to that of 2: `m`, and `e` as a float.
     fn split(self) -> (Self, Self) {
         let is_small = self.less(self.by(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
@@ -53,7 +52,7 @@ impl X<'_, '_> {
         let root = self.by(0x3f35_04f3, 0x3fe6_a09e_667f_3bcd_i128);
         let e = (bits - root) >> self.point();
         let m = (bits - (e << self.point())).float();
-        let e = e.cast(self.e.dtype);
+        let e = e.cast(self.e.dtype());
         (m, is_small.select(e + -f64::from(lift), e))
     }
 

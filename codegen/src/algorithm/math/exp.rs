@@ -1,8 +1,7 @@
 //! Exponentials and functions that are computed from them.
 
-use super::emit::X;
-use crate::ir::Rounding;
-use crate::ir::table::Each;
+use super::emit::{Emit, X};
+use crate::algorithm::element::{Each, Rounding};
 
 /// ln 2 as a number of few bits, whose products with exponents are exact, and the rest.
 pub(super) const LN2: ([f64; 2], [f64; 2]) =
@@ -60,7 +59,7 @@ const TANH64: &[f64] = &[
     7.634414185118713e-06,
 ];
 
-impl X<'_, '_> {
+impl<E: Emit> X<'_, E> {
     /// `exp(r) * 2^(k + shift)` for `|r| <= ln(2) / 2` and an integral float `k` of at most twice the exponents' range. The power of two
     /// is multiplied in two halves, so that what underflows is rounded once.
     fn exp_tail(self, k: Self, shift: i128) -> Self {

@@ -1,13 +1,7 @@
 //! Error function, reciprocal square root, quotients and remainders of floats.
 
-use std::sync::Arc;
-
-use girih_tensor::DType;
-
-use super::emit::X;
-use crate::fit;
-use crate::ir::table::Each;
-use crate::ir::{Combine, End, Kind, Rounding, Type};
+use super::emit::{Emit, X};
+use crate::algorithm::element::{Each, Rounding};
 
 /// `erf(x) / x` in `x^2`, for `|x| < 1`.
 const NEAR32: &[f64] = &[
@@ -64,7 +58,7 @@ const FAR64: &[f64] = &[
     3.917059299925389e-06,
 ];
 
-impl X<'_, '_> {
+impl<E: Emit> X<'_, E> {
     pub(super) fn erf(self) -> Self {
         let size = self.abs();
         let near = size * (size * size).poly(self.by(NEAR32, NEAR64));
@@ -117,40 +111,18 @@ impl X<'_, '_> {
     /// Takes remainders until all are less than their divisors, which most are from the beginning. A quotient that is no number is
     /// taken by a multiple of the divisor first.
     fn remainders(self, divisor: Self) -> Self {
-        let b = &self.e.b;
-        let ty = Type { dtype: self.e.dtype, dims: self.e.dims };
-        let (region, args) = b.borrow_mut().open(&[ty]);
-        let r = self.e.x(args[0]);
-        let is_over = r.op(Each::GreaterEqual, divisor);
-        let any = is_over.any();
-        b.borrow_mut().open(&[]);
-        let more = b.borrow_mut().close(End::Yield(Vec::new()));
-        b.borrow_mut().open(&[]);
-        let done = b.borrow_mut().close(End::Break(0, vec![r.value]));
-        b.borrow_mut().push_regions(Kind::If, &[any.value], &[], vec![more, done]);
-        let step = self.by(100.0f64, 700.0).exp2();
-        let (mut by, mut scaled) = (divisor, r);
-        for _ in 0..2 {
-            scaled = scaled * (1.0 / step);
-            by = divisor.less(scaled).select(by * step, by);
-        }
-        let (_, next) = r.remainder(by);
-        let next = is_over.select(next, r);
-        let closed = b.borrow_mut().close(End::Continue(0, vec![next.value]));
-        debug_assert_eq!(closed, region);
-        self.e.x(b.borrow_mut().push_regions(Kind::Loop, &[self.value], &[ty], vec![closed])[0])
-    }
-
-    /// Whether any element is true, as a scalar.
-    fn any(self) -> Self {
-        let (scalar, dims) = (Type::scalar(DType::Bool), self.e.dims);
-        let mut b = self.e.b.borrow_mut();
-        let mut tile = self.value;
-        for axis in 0..dims.rank() {
-            let dims = b.ty(tile).dims.with(axis, 1);
-            let kind = Kind::Reduce { axis: fit::axis(axis), combine: Combine::Or, identity: Arc::new([]) };
-            tile = b.push1(kind, &[tile], Type { dims, ..scalar });
-        }
-        self.e.x(if dims.rank() == 0 { tile } else { b.push1(Kind::Reshape, &[tile], scalar) })
+        self.while_any(
+            |r| r.op(Each::GreaterEqual, divisor),
+            |r, is_over| {
+                let step = self.by(100.0f64, 700.0).exp2();
+                let (mut by, mut scaled) = (divisor, r);
+                for _ in 0..2 {
+                    scaled = scaled * (1.0 / step);
+                    by = divisor.less(scaled).select(by * step, by);
+                }
+                let (_, next) = r.remainder(by);
+                is_over.select(next, r)
+            },
+        )
     }
 }

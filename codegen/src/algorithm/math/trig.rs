@@ -2,8 +2,8 @@
 
 use girih_tensor::DType;
 
-use super::emit::X;
-use crate::ir::table::Each;
+use super::emit::{Emit, X};
+use crate::algorithm::element::Each;
 
 /// Half of pi as sums of numbers.
 const HALF_PI: ([f64; 3], [f64; 3]) = (
@@ -80,7 +80,7 @@ const ATAN64: &[f64] = &[
     0.01628532732275549,
 ];
 
-impl<'e, 'b> X<'e, 'b> {
+impl<E: Emit> X<'_, E> {
     /// The remainder of a magnitude by half of pi, from -pi/4 to pi/4, and the quotient's lowest bits as an s32.
     fn reduce(self) -> (Self, Self) {
         let k = (self * std::f64::consts::FRAC_2_PI).map(Each::Round);
@@ -101,7 +101,7 @@ impl<'e, 'b> X<'e, 'b> {
         // Digits from the weight 2^1 on: e - 2 of them are left out, of a word of zeros and 2 / pi. e = field - 150.
         let offset = field - (152 - 32);
         let digits = TWO_BY_PI[..4].iter().flat_map(|word| [word >> 32, word & 0xffff_ffff]);
-        let words = [0].into_iter().chain(digits).map(|word| self.e.n(DType::U32, word)).collect();
+        let words = [0].into_iter().chain(digits).map(|word| self.n(DType::U32, word)).collect();
         let words = Self::window(words, offset >> 5, &[4, 2, 1], 4);
         let words = Self::shifted(&words, offset & 31, 32);
         let wide: Vec<Self> = words.iter().map(|word| word.cast(DType::U64)).collect();
@@ -119,7 +119,7 @@ impl<'e, 'b> X<'e, 'b> {
         let m = (bits & ((1 << 52) - 1)) | (1 << 52);
         // As for f32; e = field - 1075.
         let offset = (field - (1077 - 64)).cast(DType::U32);
-        let words = [0].into_iter().chain(TWO_BY_PI).map(|word| self.e.n(DType::U64, word)).collect();
+        let words = [0].into_iter().chain(TWO_BY_PI).map(|word| self.n(DType::U64, word)).collect();
         let words = Self::window(words, offset >> 6, &[16, 8, 4, 2, 1], 4);
         let words = Self::shifted(&words, (offset & 63).cast(DType::U64), 64);
         let middle = m * words[1];
@@ -154,7 +154,7 @@ impl<'e, 'b> X<'e, 'b> {
 
     /// Words shifted up by less than a word.
     fn shifted(words: &[Self], shift: Self, width: i128) -> Vec<Self> {
-        let down = shift.e.n(shift.dtype(), width) - shift;
+        let down = shift.n(shift.dtype(), width) - shift;
         words.windows(2).map(|pair| (pair[0] << shift) | (pair[1] >> down)).collect()
     }
 
@@ -178,7 +178,7 @@ impl<'e, 'b> X<'e, 'b> {
     }
 
     /// The cosine of a turn's part, of which a u32 counts 2^-32.
-    pub(crate) fn cosine_of_turn(self) -> Self {
+    pub(super) fn cosine_of_turn(self) -> Self {
         let quotient = (self + (1 << 29)) >> 30;
         let rest = (self - (quotient << 30)).bits_as(DType::S32).cast(DType::F32);
         let r = rest * (std::f64::consts::TAU * 2f64.powi(-32));
