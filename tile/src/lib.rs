@@ -43,7 +43,6 @@ mod compile;
 pub mod dtype;
 pub mod elem;
 pub mod error;
-pub mod exact;
 pub mod explain;
 pub mod facts;
 mod figures;
@@ -63,6 +62,7 @@ pub mod resources;
 pub mod tune;
 
 pub use compile::{Compiled, compile};
+pub use girih_codegen::algorithm::element::exact;
 #[doc(hidden)]
 pub use girih_tile_macros::{GirihTiles, girih_function, girih_kernel};
 pub use girih_tile_macros::{Tiles, function, kernel};

@@ -4,6 +4,7 @@
 //! and [`quotients`] divides many elements by one.
 
 mod convert;
+pub mod exact;
 mod instruction;
 mod quotient;
 mod register;

@@ -18,6 +18,7 @@
 mod emit;
 mod exp;
 mod log;
+pub mod narrow;
 mod other;
 mod random;
 mod registers;

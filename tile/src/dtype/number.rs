@@ -11,6 +11,7 @@
 //! assert_eq!(encode(DType::S8, Const::Float(-1000.7)), 0x80);
 //! ```
 
+use girih_codegen::algorithm::element::exact::saturated;
 use girih_tensor::DType;
 
 use crate::dtype::{Const, is_integer};
@@ -32,14 +33,4 @@ pub fn encode(dtype: DType, constant: Const) -> u64 {
         Const::Int(n) => dtype.encode(n as f64),
         Const::Float(x) => dtype.encode(x),
     }
-}
-
-/// The integer of a dtype that is next to `x`, toward zero.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "cannot lose: what i128 does not hold no dtype holds, and it saturates as is asked for"
-)]
-pub fn saturated(dtype: DType, x: f64) -> i128 {
-    let (least, greatest) = dtype.range().unwrap_or((0, 1));
-    (x as i128).clamp(least, greatest)
 }

@@ -1,11 +1,11 @@
 //! Folding of constants and of operations that change nothing.
 
+use girih_codegen::algorithm::element::exact;
 use girih_tensor::DType;
 
 use super::rebuild::{Copy, Keep, Pass, rebuild};
 use crate::dtype::number::encode;
 use crate::dtype::{Category, Const, category, is_integer, is_signed};
-use crate::exact;
 use crate::fit;
 use crate::ir::table::{Each, How};
 use crate::ir::{Dims, End, Func, Kind, Op, Rounding, Type, Value};

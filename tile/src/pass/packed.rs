@@ -3,10 +3,11 @@
 //! An array of 4-bit elements becomes one of the bytes that hold them, half as many along its last axis. A tile is loaded in bytes and
 //! unpacked, and packed before it is stored. In registers an element has a byte of its own: the number of an integer, the bits of an e2m1.
 
+use girih_codegen::algorithm::element::exact::saturated;
+use girih_codegen::algorithm::math::narrow::{decode, decoded_in, encode, encoded_in, is_narrow};
 use girih_tensor::DType;
 
 use super::rebuild::{Copy, Pass, rebuild};
-use crate::dtype::number::saturated;
 use crate::dtype::{Category, Const, category, is_signed};
 use crate::fit;
 use crate::ir::table::Each;
@@ -14,7 +15,6 @@ use crate::ir::{
     ArrayParam, Build, Dims, Func, Kind, Known, MAX_RANK, Op, Overflow, Rounding, Type, Value, View,
 };
 use crate::math::Writer;
-use crate::math::narrow::{decode, encode, is_narrow, wide};
 
 /// How many elements of a dtype a byte holds, if they are smaller; else 1.
 pub(crate) fn per_byte(dtype: DType) -> i64 {
@@ -201,14 +201,15 @@ fn recast(b: &mut Build, value: Value, dtype: DType) -> Value {
 /// The numbers of an e2m1 or e8m0 tile in a dtype that has them all, on the way to `to`.
 fn number(b: &mut Build, value: Value, from: DType, to: DType) -> Value {
     let bits = recast(b, value, DType::U8);
-    decode(b, bits, from, wide(from, to))
+    let dims = b.ty(bits).dims;
+    decode(Writer::new(b, decoded_in(from, to), dims).x(bits), from).value
 }
 
 fn cast(b: &mut Build, value: Value, from: DType, to: DType, rounding: Rounding) -> Value {
     let value = if is_narrow(from) { number(b, value, from, to) } else { value };
     let ty = b.ty(value);
     if is_narrow(to) {
-        let bits = encode(b, value, to);
+        let bits = encode(Writer::new(b, encoded_in(ty.dtype, to), ty.dims).x(value), to).value;
         return recast(b, bits, byte(to));
     }
     let own = byte(to);

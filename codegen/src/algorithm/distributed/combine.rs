@@ -53,7 +53,7 @@ pub enum Combine<'f, G: Group> {
 /// An associative function of tuples, an element of each operand.
 pub struct By<'f, G: Group> {
     /// The function of the left tuple, which is before the right one along the mode, and of the right one.
-    pub function: &'f Function<G>,
+    pub function: &'f Function<'f, G>,
     /// Bits of what changes nothing, by operand.
     pub identity: &'f [u64],
     /// Whether the function takes branches by its elements, which must not be padding then.
@@ -61,7 +61,7 @@ pub struct By<'f, G: Group> {
 }
 
 /// A function of two tuples of registers.
-pub type Function<G> = dyn Fn(&mut G, &[Reg], &[Reg]) -> Result<Vec<Reg>, <G as Group>::Error>;
+pub type Function<'f, G> = dyn Fn(&mut G, &[Reg], &[Reg]) -> Result<Vec<Reg>, <G as Group>::Error> + 'f;
 
 /// How two tuples become one.
 enum Of<'f, G: Group> {
@@ -69,7 +69,7 @@ enum Of<'f, G: Group> {
     Each(Each, Nan),
     /// The tuple that comes first.
     First(Order),
-    By(&'f Function<G>),
+    By(&'f Function<'f, G>),
 }
 
 /// A combination of operands of some dtypes.

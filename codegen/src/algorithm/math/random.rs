@@ -1,4 +1,4 @@
-//! Random numbers: Philox 4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011) of u32, and what is made of them.
+//! Random numbers: words of Philox 4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011) and their distributions.
 
 use girih_tensor::DType;
 

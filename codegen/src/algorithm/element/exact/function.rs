@@ -6,17 +6,11 @@ use girih_tensor::DType;
 
 use super::float::{self, Exact, decode, sign_bit};
 use super::{integer, mask};
-use crate::dtype::{Category, category, is_signed};
-use crate::fit;
-use crate::ir::table::{Each, How};
-use crate::ir::{Nan, Rounding};
+use crate::algorithm::element::{Each, How, Nan, Rounding};
 
 /// The bits of a function's value for operands of a dtype; `None` where it has none, as a quotient by 0 of integers.
 pub fn apply(op: Each, how: How, dtype: DType, args: [u64; 3]) -> Option<u64> {
-    match category(dtype) {
-        Category::Float => Some(of_floats(op, how, dtype, args)),
-        _ => of_integers(op, dtype, args),
-    }
+    if dtype.is_float() { Some(of_floats(op, how, dtype, args)) } else { of_integers(op, dtype, args) }
 }
 
 fn compared(op: Each, order: Option<Ordering>) -> Option<u64> {
@@ -39,13 +33,13 @@ fn of_integers(op: Each, dtype: DType, args: [u64; 3]) -> Option<u64> {
     }
     let floor = |a: i128, b: i128| a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0);
     // Amounts count as unsigned numbers, and beyond the width as the width.
-    let amount = fit::low(args[1].min(u64::from(dtype.bits())));
+    let amount = args[1].min(u64::from(dtype.bits())) as u32;
     let value = match op {
         Each::Add => a + b,
         Each::Sub => a - b,
         // Products of 64-bit integers wrap at 128 bits, which leaves the lower half right.
         Each::Mul => a.wrapping_mul(b),
-        Each::MulHi if is_signed(dtype) => (a * b) >> dtype.bits(),
+        Each::MulHi if dtype.is_signed() => (a * b) >> dtype.bits(),
         Each::MulHi => ((a.cast_unsigned() * b.cast_unsigned()) >> dtype.bits()) as i128,
         Each::FloorDiv | Each::CeilDiv | Each::Mod if b == 0 => return None,
         Each::FloorDiv => floor(a, b),
@@ -65,7 +59,7 @@ fn of_integers(op: Each, dtype: DType, args: [u64; 3]) -> Option<u64> {
         Each::Abs => a.abs(),
         _ => return None,
     };
-    Some(fit::wrapped(value) & mask(dtype))
+    Some(value as u64 & mask(dtype))
 }
 
 fn of_floats(op: Each, how: How, dtype: DType, args: [u64; 3]) -> u64 {

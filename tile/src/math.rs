@@ -1,7 +1,5 @@
 //! Functions that no instruction gives to tolerance, as operations of tile programs ([`math`](girih_codegen::algorithm::math)).
 
-pub(crate) mod narrow;
-
 use std::cell::RefCell;
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@
 //! # Examples
 //! ```
 //! use girih_tensor::DType;
-//! use girih_tile::ir::Rounding;
-//! use girih_tile::exact::float::{Exact, decode};
+//! use girih_codegen::algorithm::element::Rounding;
+//! use girih_codegen::algorithm::element::exact::float::{Exact, decode};
 //!
 //! // A third, rounded up and down, in bf16: neighbours with the exact value between them.
 //! let [up, down] = [Rounding::Up, Rounding::Down]
@@ -17,7 +17,7 @@
 
 use girih_tensor::{DType, Round};
 
-use crate::ir::Rounding;
+use crate::algorithm::element::Rounding;
 
 /// The sign bit of a float dtype.
 pub fn sign_bit(dtype: DType) -> u64 {
