@@ -13,6 +13,7 @@ mod constants;
 mod copy;
 mod debugging;
 mod decode;
+mod distributed;
 mod errors;
 mod expr;
 mod f2_maps;
