@@ -1,5 +1,6 @@
 //! The errors of this crate.
 
+mod algorithm;
 mod attention;
 mod builder;
 mod copy;
@@ -9,6 +10,7 @@ mod gemm;
 mod sync;
 mod wgmma;
 
+pub use algorithm::AlgorithmError;
 pub use attention::AttentionError;
 pub use builder::BuilderError;
 pub use copy::CopyError;
@@ -209,6 +211,9 @@ pub enum Error {
     /// A kernel, or a part of one, that the builder and the algorithms do not write.
     #[error("{0}")]
     Builder(#[from] BuilderError),
+    /// A function or a combination of elements that does not exist.
+    #[error("{0}")]
+    Algorithm(#[from] AlgorithmError),
     /// A synchronisation that PTX does not have.
     #[error("{0}")]
     Sync(#[from] SyncError),

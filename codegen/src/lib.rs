@@ -35,7 +35,8 @@ pub use builder::{Builder, Cond, Line, Reg, Width};
 pub use descriptor::Descriptor;
 pub use engine::{Counting, Gmem, Memory, Rmem, Smem};
 pub use error::{
-    AttentionError, BuilderError, CopyError, Error, GemmError, Incongruence, SyncError, WgmmaError,
+    AlgorithmError, AttentionError, BuilderError, CopyError, Error, GemmError, Incongruence, SyncError,
+    WgmmaError,
 };
 pub use expr::{Expr, VarId};
 pub use kernel::Kernel;

@@ -1,5 +1,6 @@
 //! Every variant of the errors has an input that provokes it, and its message has the operands and what would be accepted.
 
+mod algorithm;
 mod builder;
 mod copies;
 mod gemm;
@@ -15,6 +16,7 @@ fn parts(error: &Error) -> (&'static str, &'static str, String) {
         Error::Builder(error) => ("builder", error.kind(), format!("{error:?}")),
         Error::Sync(error) => ("sync", error.kind(), format!("{error:?}")),
         Error::Wgmma(error) => ("wgmma", error.kind(), format!("{error:?}")),
+        Error::Algorithm(error) => ("algorithm", error.kind(), format!("{error:?}")),
         Error::Copy(error) => ("copy", error.kind(), format!("{error:?}")),
         Error::Gemm(error) => ("gemm", error.kind(), format!("{error:?}")),
         Error::Attention(error) => ("attention", error.kind(), format!("{error:?}")),

@@ -9,7 +9,7 @@ use super::{Group, Tile, bit_is_set, inside, inside_along};
 use crate::algorithm::element::{Each, How, Nan, constant, copy, select};
 use crate::builder::{Cond, Reg, Width};
 use crate::scalar::register;
-use crate::{Error, Expr};
+use crate::{AlgorithmError, Error, Expr};
 
 /// An element of each operand.
 pub(super) type Tuple = Vec<Reg>;
@@ -150,11 +150,7 @@ impl<'f, G: Group> Rule<'f, G> {
         if rule.plain && rule.identity.len() == operands.len() || !rule.plain && operands.len() == 1 {
             return Ok(rule);
         }
-        Err(Error::Config {
-            what: "operands of a combination",
-            value: operands.len().to_string(),
-            accepted: String::from("one, or as many as an order or a function has identities for"),
-        })
+        Err(AlgorithmError::Operands { operands: operands.len() }.into())
     }
 
     /// Whether left and right may be exchanged.

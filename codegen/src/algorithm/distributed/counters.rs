@@ -30,7 +30,7 @@ pub struct Counters {
 /// other numbers count nowhere. Threads have the counts that `to` says, of a tile `(bins)`.
 ///
 /// # Errors
-/// [`Error::Mismatch`](crate::Error::Mismatch) for a group of other threads; [`Error::Config`](crate::Error::Config) for more counters than shared memory holds.
+/// [`Error::Mismatch`](crate::Error::Mismatch) for a group of other threads; [`BuilderError`](crate::BuilderError) for more counters than shared memory holds.
 ///
 /// # Examples
 /// ```

@@ -4,10 +4,10 @@ use girih_ptx::Word;
 use girih_tensor::DType;
 
 use super::key::NanAt;
-use crate::Error;
 use crate::algorithm::element::{Each, How, apply, selp, setp};
 use crate::builder::{Builder, Reg};
 use crate::scalar::register;
+use crate::{AlgorithmError, Error};
 
 /// A key of an [`Order`]: an operand, and whether the greater element comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,9 +143,8 @@ pub(super) fn of_two(
     x: &Reg,
     y: &Reg,
 ) -> Result<Reg, Error> {
-    apply(b, each, how, dtype, &[x, y])?.ok_or_else(|| Error::Config {
-        what: "a combination",
-        value: format!("{} of {dtype}", each.row().name),
-        accepted: String::from("functions of the dtype that are an instruction or a few"),
+    apply(b, each, how, dtype, &[x, y])?.ok_or_else(|| {
+        let accepted = String::from("functions that are an instruction or a few");
+        AlgorithmError::Function { function: each.row().name, operands: 2, dtype, accepted }.into()
     })
 }

@@ -14,7 +14,7 @@ const SHARED_READING: usize = 4;
 ///
 /// # Errors
 /// [`Error::Mismatch`](crate::Error::Mismatch) for a mode that the tile does not have, or a group of other threads;
-/// [`Error::Config`](crate::Error::Config) for a combination that has no such operands; those of a function and of the group.
+/// [`AlgorithmError::Operands`](crate::AlgorithmError) for a combination that has no such operands; those of a function and of the group.
 ///
 /// # Examples
 /// In [the module's text](super::distributed).

@@ -8,7 +8,7 @@ use super::through::{Through, batch};
 use super::{Group, LANE_BITS, Tile, bit_is_set, weigh};
 use crate::builder::{Cond, Reg};
 use crate::plan::Digit;
-use crate::{Error, Expr};
+use crate::{AlgorithmError, Error, Expr};
 
 /// A block of elements that the digits so far tell apart.
 struct Block {
@@ -43,7 +43,7 @@ struct How<'f, G: Group> {
 /// For each element of a tile, combines the elements along a mode up to it. The results are distributed as the tile is.
 ///
 /// # Errors
-/// As [`reduce`](super::reduce()); [`Error::Config`] for the index of the greatest or the least.
+/// As [`reduce`](super::reduce()); [`AlgorithmError::Scan`] for the index of the greatest or the least.
 ///
 /// # Examples
 /// ```
@@ -72,9 +72,8 @@ pub fn scan<'f, G: Group>(
 ) -> Result<Vec<Vec<Reg>>, G::Error> {
     tile.check(group, "scan", Some(mode))?;
     if let Combine::ArgMax(_) | Combine::ArgMin(_) = combine {
-        let value = String::from("the index of the greatest or the least");
-        let accepted = String::from("combinations of elements");
-        return Err(Error::Config { what: "combination of a scan", value, accepted }.into());
+        let combination = "the index of the greatest or the least";
+        return Err(Error::from(AlgorithmError::Scan { combination }).into());
     }
     let rule = Rule::new(combine, &tile.dtypes(), false)?;
     let how = How { rule, reverse, exclusive };

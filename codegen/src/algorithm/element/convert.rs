@@ -7,10 +7,10 @@ use girih_tensor::DType;
 
 use super::Rounding;
 use super::register::{constant, extended, float, integer, m, moved, of, selp, setp};
-use crate::Error;
 use crate::algorithm::{byte_to_f16, f32_to_byte, f32_to_tf32};
 use crate::builder::{Builder, Reg};
 use crate::scalar::{immediate, register};
+use crate::{AlgorithmError, Error};
 
 /// The bits that a register holds as those another dtype that is as wide.
 #[track_caller]
@@ -38,7 +38,7 @@ pub fn recast(b: &mut Builder, from: DType, to: DType, reg: &Reg) -> Reg {
 /// [`convert`](crate::algorithm::convert()) converts registers that elements share.
 ///
 /// # Errors
-/// [`Error::Config`] for a direction that a conversion does not have.
+/// [`AlgorithmError::Rounding`] for a direction that a conversion does not have.
 ///
 /// # Examples
 /// ```
@@ -226,10 +226,6 @@ pub(crate) fn float_to_float(
         DType::Tf32 if from == DType::Tf32 => Ok(reg.clone()),
         DType::Tf32 if rounding == Rounding::Nearest => Ok(f32_to_tf32(b, reg)),
         DType::E4m3 | DType::E5m2 if rounding == Rounding::Nearest => Ok(f32_to_byte(b, to, reg)),
-        _ => Err(Error::Config {
-            what: "rounding of a conversion",
-            value: format!("{rounding} of {from} to {to}"),
-            accepted: String::from("rn of tf32 and floats of 8 bits"),
-        }),
+        _ => Err(AlgorithmError::Rounding { rounding: rounding.to_string(), from, to }.into()),
     }
 }

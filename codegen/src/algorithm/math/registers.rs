@@ -7,15 +7,15 @@ use girih_tensor::DType;
 
 use super::emit::Emit;
 use super::{computed_in, expand, expands};
-use crate::Error;
 use crate::algorithm::element::{self, Each, How, Rounding, constant, convert_element, moved, of, recast};
 use crate::builder::{Builder, Cond, Reg};
 use crate::scalar::register;
+use crate::{AlgorithmError, Error};
 
 /// A function of elements in registers of `dtype`, by its instructions or, where no instruction [gives it](expands), by arithmetic.
 ///
 /// # Errors
-/// [`Error::Config`] for another number of operands or a dtype that the function does not take; as [`element::apply`].
+/// [`AlgorithmError::Function`] for another number of operands or a dtype that the function does not take; as [`element::apply`].
 ///
 /// # Examples
 /// ```
@@ -32,10 +32,13 @@ use crate::scalar::register;
 /// ```
 #[track_caller]
 pub fn compute(b: &mut Builder, op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Reg, Error> {
-    let refused = |accepted: String| Error::Config {
-        what: "function of elements",
-        value: format!("{} of {} registers of {dtype}", op.row().name, args.len()),
-        accepted,
+    let refused = |accepted: String| {
+        Error::from(AlgorithmError::Function {
+            function: op.row().name,
+            operands: args.len(),
+            dtype,
+            accepted,
+        })
     };
     if args.len() != op.arity() {
         return Err(refused(format!("{} operands", op.arity())));
