@@ -141,7 +141,8 @@ impl Parts<'_> {
         b.comment("epilogue");
         let Parts { interface, memory, entry, products, softmax, .. } = self;
         let rows = softmax.totals(b)?;
-        let result = softmax.divided(b, &products.sums.values, &rows)?;
+        let divisions = rows.iter().map(|row| row.division(b)).collect::<Result<Vec<_>, _>>()?;
+        let result = softmax.divided(b, &products.sums.values, &divisions)?;
         // A warp writes where it alone has read queries.
         let staged = products.sums.thread.partition(Operand::C, &memory.queries.tensor()?)?; // (FrgV,RestQ,RestD)
         let result: Vec<_> = result.iter().map(|value| value.to(interface.config.dtype)).collect();

@@ -94,6 +94,16 @@ pub(super) struct Total {
 }
 
 impl Total {
+    /// The division of the row's weighted sums.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`].
+    #[track_caller]
+    pub(super) fn division(&self, b: &mut Builder) -> Result<Division, Error> {
+        let inverse = b.hold(&self.sum.recip_approx())?;
+        Ok(Division { inverse, is_empty: self.sum.equals(0.0) })
+    }
+
     /// The logarithm of the sum of the exponentials of the scores, to the base e.
     pub(super) fn lse(&self, scale: &Scalar) -> Scalar {
         let ln_2 = std::f64::consts::LN_2;
@@ -111,16 +121,6 @@ pub(super) struct Division {
 }
 
 impl Division {
-    /// The division by the sum of a row's exponentials over all lanes.
-    ///
-    /// # Errors
-    /// As [`Builder::scalar`].
-    #[track_caller]
-    pub(super) fn by(b: &mut Builder, sum: &Scalar) -> Result<Division, Error> {
-        let inverse = b.hold(&sum.recip_approx())?;
-        Ok(Division { inverse, is_empty: sum.equals(0.0) })
-    }
-
     /// The quotient. A row that sees no key has exponentials of 0, and is 0 even where values are not numbers.
     pub(super) fn of(&self, sum: &Scalar) -> Scalar {
         Scalar::new(DType::F32, 0.0).select(&self.is_empty, sum * &self.inverse)

@@ -231,7 +231,7 @@ impl Softmax {
         Ok(self.parts(b)?.into_iter().map(total).collect())
     }
 
-    /// The weighted sums divided by the sums of exponentials.
+    /// The weighted sums, divided row by row.
     ///
     /// # Errors
     /// As [`read`].
@@ -240,12 +240,8 @@ impl Softmax {
         &self,
         b: &mut Builder,
         sums: &Tensor<Rmem>,
-        rows: &[Total],
+        divisions: &[Division],
     ) -> Result<Vec<Scalar>, Error> {
-        let mut divisions = Vec::new();
-        for row in rows {
-            divisions.push(Division::by(b, &row.sum)?);
-        }
         let quotient = |(x, &row): (&Scalar, &usize)| divisions[row].of(x);
         Ok(read(b, sums)?.iter().zip(&self.of_sums).map(quotient).collect())
     }
@@ -258,7 +254,8 @@ impl Softmax {
     #[track_caller]
     pub fn quotients(&self, b: &mut Builder, sums: &Tensor<Rmem>) -> Result<Vec<Scalar>, Error> {
         let rows = self.totals(b)?;
-        self.divided(b, sums, &rows)
+        let divisions = rows.iter().map(|row| row.division(b)).collect::<Result<Vec<_>, _>>()?;
+        self.divided(b, sums, &divisions)
     }
 
     /// The first score of each row.

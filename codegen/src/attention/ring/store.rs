@@ -11,13 +11,13 @@ use crate::algorithm::{
 };
 use crate::atom::{AUTO_VECTORIZING_COPY, SM90_U32X4_STSM_N};
 use crate::attention::interface::Tensor4;
-use crate::attention::rows::{Division, Total, over_lanes};
+use crate::attention::rows::{Total, over_lanes};
 use crate::attention::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
 use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
-use crate::{Counting, Error, Expr, Gmem, Rmem, Scalar, Smem, Stage, TiledCopy};
+use crate::{Counting, Error, Expr, Gmem, Rmem, Smem, Stage, TiledCopy};
 
 /// The lanes of a warp that store neighbouring vectors, at most.
 const LANES: i64 = 8;
@@ -29,7 +29,7 @@ impl Consumer<'_> {
         let totals = self.totals(b)?;
         self.store_lse(b, entry, &totals)?;
         for (row, total) in (0..).zip(&totals) {
-            let division = Division::by(b, total)?;
+            let division = total.division(b)?;
             let row = Consumer::row(&self.sums, row)?; // (2,RestN)
             transform(b, &[&row], &row, |_, x| Ok(division.of(&x[0])))?;
         }
@@ -70,28 +70,29 @@ impl Consumer<'_> {
         })
     }
 
-    /// The sums of exponentials of the thread's two rows, over all lanes that share them.
-    fn totals(&self, b: &mut Builder) -> Result<[Scalar; 2], Error> {
-        let mut totals = self.of_rows(b, &self.total)?;
-        for total in &mut totals {
-            *total = over_lanes(b, &SHARING, total.clone(), |x, y| x + y)?;
+    /// The thread's two rows, with the sums of exponentials over all lanes that share them.
+    fn totals(&self, b: &mut Builder) -> Result<[Total; 2], Error> {
+        let mut sums = self.of_rows(b, &self.total)?;
+        for sum in &mut sums {
+            *sum = over_lanes(b, &SHARING, sum.clone(), |x, y| x + y)?;
         }
-        Ok(totals)
+        let [first, second] = self.references(b)?;
+        let [of_first, of_second] = sums;
+        Ok([Total { reference: first, sum: of_first }, Total { reference: second, sum: of_second }])
     }
 
     /// Stores the logsumexps to the base e.
-    fn store_lse(&self, b: &mut Builder, entry: &Entry, totals: &[Scalar; 2]) -> Result<(), Error> {
+    fn store_lse(&self, b: &mut Builder, entry: &Entry, totals: &[Total; 2]) -> Result<(), Error> {
         let Some(lse) = &self.parts.interface.lse else { return Ok(()) };
-        let references = self.references(b)?;
         let (rows, columns) = self.coordinates(b)?;
         // One of the four lanes that share a row has its first column.
         let first = columns.first().map_or(Cond::Always, |column| Cond::less(column, &Expr::from(2)));
         let of_tile = &entry.row + &(&self.number * ROWS);
         let [heads, batches] = &lse.strides;
         let line = &(&(&entry.head * heads) + &(&entry.batch * batches)) + &entry.first_query;
-        for (row, (reference, sum)) in rows.iter().zip(references.into_iter().zip(totals.clone())) {
+        for (row, total) in rows.iter().zip(totals) {
             let row = &of_tile + row;
-            let value = b.scalar(&Total { reference, sum }.lse(&self.parts.interface.scale))?;
+            let value = b.scalar(&total.lse(&self.parts.interface.scale))?;
             let address = &lse.address + &(&(&line + &row) * 4);
             let inside = Cond::all([first.clone(), Cond::less(&row, &entry.queries)]);
             b.store(Space::Gmem, &address, &[value], &inside)?;
