@@ -66,13 +66,16 @@ fn problems() -> Result<Vec<(String, DecodeProblem)>, Failure> {
     for (batch, keys) in [(64, 8192), (1, 8192), (1, 65_536), (8, 65_536), (64, 65_536)] {
         let name = format!("batch {batch}, {keys} keys, 64 of 8 heads, 128");
         let p = new([batch, 1], [64, 8], 128, keys)?;
-        all.push((name.clone(), p));
-        all.push((format!("{name}, heads first"), p.contiguous(HeadsFirst)?));
+        all.push((name.clone(), p.clone()));
+        all.push((format!("{name}, heads first"), p.clone().contiguous(HeadsFirst)?));
         for size in [16, 64] {
-            all.push((format!("{name}, pages of {size}"), p.paged(size, pages(&p, size), KeysFirst)?));
+            all.push((
+                format!("{name}, pages of {size}"),
+                p.clone().paged(size, pages(&p, size), KeysFirst)?,
+            ));
         }
-        let narrow = p.with_cache(DType::E4m3, Some(ScalesOf::Head))?;
-        all.push((format!("{name}, e4m3"), narrow));
+        let narrow = p.clone().with_cache(DType::E4m3, Some(ScalesOf::Head))?;
+        all.push((format!("{name}, e4m3"), narrow.clone()));
         all.push((format!("{name}, e4m3, pages of 64"), narrow.paged(64, pages(&p, 64), KeysFirst)?));
     }
     all.push((String::from("batch 64, 8192 keys, 32 of 4 heads, 128"), new([64, 1], [32, 4], 128, 8192)?));
@@ -177,7 +180,7 @@ impl<C: Element + Pod> Tensors<C> {
             table: self.table.as_ref(),
             scales: self.scales.as_ref().map(|[k, v]| [k, v]),
             o: &self.o,
-            lse: None,
+            given: &[],
         })
     }
 }
@@ -359,7 +362,7 @@ fn sweep(device: &Device, args: &Args) -> Result<(), Failure> {
             continue;
         }
         let problem = DecodeProblem::new(DType::Bf16, [batch, 1], [64, 8], 128, keys)?;
-        let swept = swept(device, problem, args.rounds.unwrap_or(2))?;
+        let swept = swept(device, problem.clone(), args.rounds.unwrap_or(2))?;
         println!("{name}");
         let best = swept.best().map_or(1.0, |best| best.1);
         for (parts, time) in &swept.times {

@@ -3,6 +3,7 @@
 mod args;
 mod data;
 pub(crate) mod decode;
+mod options;
 mod report;
 mod tensors;
 

@@ -5,6 +5,7 @@ use girih_notation::find::dtype;
 use girih_tensor::DType;
 
 use super::data::{Files, begins};
+use super::options::OptionArgs;
 use crate::Error;
 
 /// The default extents, which the simulator computes in a few seconds.
@@ -59,21 +60,14 @@ pub(crate) struct ProblemArgs {
     /// Which key is a query's own: top-left or bottom-right
     #[arg(long, default_value = "bottom-right")]
     diagonal: Diagonal,
-    /// What scores are multiplied by [default: 1 / sqrt(head dim)]
-    #[arg(long)]
-    scale: Option<f32>,
-    /// Let scores become cap * tanh(score / cap)
-    #[arg(long, value_name = "CAP")]
-    softcap: Option<f32>,
+    #[command(flatten)]
+    options: OptionArgs,
     /// Add a random bias of this type to the scores, one for all batches: f32, or the type of Q
     #[arg(long, value_name = "DTYPE", value_parser = dtype)]
     bias: Option<DType>,
     /// Let this many sequences of random lengths follow each other in the rows of one batch
     #[arg(long, value_name = "SEQUENCES", conflicts_with_all = ["batch", "bias"], value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     packed: Option<u32>,
-    /// Compute the logsumexps too
-    #[arg(long)]
-    lse: bool,
     /// Kernel: sm80 or sm90 [default: the fastest that the device and the problem allow]
     #[arg(long)]
     kernel: Option<KernelKind>,
@@ -119,9 +113,7 @@ impl ProblemArgs {
             None if self.causal => Mask::causal(self.diagonal),
             None => Mask::NONE,
         };
-        let problem = problem.with_mask(mask)?.with_lse(self.lse || lse);
-        let problem = self.scale.map_or(Ok(problem.clone()), |scale| problem.with_scale(scale))?;
-        let problem = self.softcap.map_or(Ok(problem.clone()), |cap| problem.with_softcap(cap))?;
+        let problem = self.options.of(problem.with_mask(mask)?.with_lse(lse))?;
         Ok(Chosen { problem, kind: self.kernel })
     }
 }

@@ -10,6 +10,7 @@ use girih_tensor::{DType, Element};
 use npyz::TypeStr;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
+use super::options::Extras;
 use crate::Error;
 use crate::gemm::random;
 use crate::run::{Peak, bytes, checks};
@@ -19,7 +20,7 @@ pub(crate) struct Inputs<T> {
     pub(crate) q: Vec<T>,
     pub(crate) k: Vec<T>,
     pub(crate) v: Vec<T>,
-    pub(crate) bias: Vec<f32>,
+    pub(crate) extras: Extras,
 }
 
 impl<T: Element> Inputs<T> {
@@ -28,17 +29,11 @@ impl<T: Element> Inputs<T> {
         let mut rng = StdRng::seed_from_u64(seed);
         let [q, k, v] =
             [Tensor4::Q, Tensor4::K, Tensor4::V].map(|tensor| random(&mut rng, problem.array(tensor).span()));
-        let bias: Vec<T> = random(&mut rng, problem.bias_len());
-        Inputs { q, k, v, bias: bias.into_iter().map(|x| rounded(x.to_f64())).collect() }
-    }
-
-    /// The bias in the dtype of the tensors, which it has if it is not of f32.
-    pub(crate) fn narrow_bias(&self) -> Vec<T> {
-        self.bias.iter().map(|&x| T::from_f64(x.into())).collect()
+        Inputs { q, k, v, extras: Extras::random::<T>(problem, &mut rng) }
     }
 
     pub(crate) fn host(&self) -> Host<'_, T> {
-        Host { q: &self.q, k: &self.k, v: &self.v, bias: &self.bias }
+        self.extras.host([&self.q, &self.k, &self.v])
     }
 }
 
@@ -56,9 +51,9 @@ pub(crate) fn begins(seed: u64, rows: i64, sequences: u32) -> Vec<u32> {
 /// reference has of the keys of a head.
 pub(crate) fn peak(problem: &Problem) -> Peak {
     let tensors = Tensor4::ALL.map(|tensor| bytes(problem.array(tensor).span(), problem.dtype()));
-    let bias = [DType::F32, problem.dtype()].map(|dtype| bytes(problem.bias_len(), dtype));
+    let extras = Extras::bytes(problem);
     let of_lse = bytes(problem.lse_len(), DType::F32);
-    let device = tensors.into_iter().chain(bias).chain([of_lse]).fold(0, u64::saturating_add);
+    let device = tensors.into_iter().chain(extras).chain([of_lse]).fold(0, u64::saturating_add);
     let marks = bytes(problem.array(Tensor4::O).span(), DType::U8).saturating_add(of_lse);
     let head = bytes(problem.keys().saturating_mul(2 * problem.head_dim() + 8), DType::F64);
     let of = |tensor| {
@@ -68,7 +63,7 @@ pub(crate) fn peak(problem: &Problem) -> Peak {
     };
     let remembered =
         Tensor4::ALL.map(of).into_iter().fold(checks(of_lse, u64::MAX, DType::F32), u64::saturating_add);
-    let remembered = remembered.saturating_add(checks(bias[1], u64::MAX, problem.dtype()));
+    let remembered = remembered.saturating_add(checks(extras[1], u64::MAX, problem.dtype()));
     Peak { device, host: device.saturating_add(marks).saturating_add(head), checks: remembered }
 }
 
@@ -185,7 +180,7 @@ impl Files {
             (Some((_, array)), _) => elements::<T>(&array).into_iter().map(|x| rounded(x.to_f64())).collect(),
             (None, _) => Vec::new(),
         };
-        Ok(Inputs { q, k, v, bias })
+        Ok(Inputs { q, k, v, extras: Extras::of_bias(bias) })
     }
 }
 

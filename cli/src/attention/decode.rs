@@ -87,7 +87,8 @@ impl Args {
         let lengths = self.lengths.as_ref().map(|path| integers(&open(path)?)).transpose()?;
         let of_files = files.map(|files| files.problem(cache_order(self.problem.order), self.problem.cache));
         let (problem, lengths) = self.problem.of(of_files.transpose()?, lengths)?;
-        Ok((if self.lse_output.is_some() { problem.with_lse() } else { problem }, lengths))
+        let with_lse = |attention: Problem| Ok(attention.with_lse(true));
+        Ok((if self.lse_output.is_some() { problem.map(with_lse)? } else { problem }, lengths))
     }
 }
 
@@ -125,7 +126,8 @@ fn compute<T: Element + Pod, C: Element + Pod>(
         None => Inputs::<T, C>::random(problem, lengths, args.seed),
     };
     let on = OnDevice::new(device, problem, lengths, &inputs)?;
-    let tensors = on.args(problem);
+    let given = on.given(problem);
+    let tensors = on.args(problem, &given);
     let time = session.time(&mut || decode.run(&tensors))?;
     let (o, lse) = on.results()?;
     let busy = Busy::begin("comparing with the f64 reference");

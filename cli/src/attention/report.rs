@@ -5,6 +5,7 @@ use std::fmt;
 use girih_kernels::attention::{Check, KernelKind, Problem, Tensor4, Verdict};
 use serde::Serialize;
 
+use super::options::OptionReport;
 use crate::run::{self, KernelReport, line};
 
 /// The report of one attention.
@@ -23,10 +24,8 @@ pub(crate) struct ProblemReport {
     dtype: &'static str,
     order: String,
     mask: String,
-    scale: f32,
-    softcap: Option<f32>,
-    bias: Option<&'static str>,
-    lse: bool,
+    #[serde(flatten)]
+    options: OptionReport,
     kernel: &'static str,
     origin: String,
     /// As CuTe writes layouts, (Row,HeadDim,Head,Batch).
@@ -46,10 +45,7 @@ impl ProblemReport {
             dtype: problem.dtype().name(),
             order: problem.order().to_string(),
             mask: problem.mask().to_string(),
-            scale: problem.scale(),
-            softcap: problem.softcap(),
-            bias: problem.bias().map(|bias| bias.dtype().name()),
-            lse: problem.lse(),
+            options: OptionReport::new(problem),
             kernel: kind.name(),
             origin,
             layouts: Tensor4::ALL.map(|tensor| (tensor.name(), problem.array(tensor).to_string())),
@@ -68,10 +64,9 @@ pub(crate) fn described(problem: &Problem) -> String {
         String::new()
     };
     let mask = if problem.mask().is_none() { String::new() } else { format!(", {}", problem.mask()) };
-    let cap = problem.softcap().map_or(String::new(), |cap| format!(", cap {cap}"));
-    let bias = problem.bias().map_or(String::new(), |bias| format!(", bias of {}", bias.dtype()));
+    let modifiers = OptionReport::new(problem).modifiers();
     format!(
-        "{batch} batches, {heads} heads{shared}, {queries} queries, {keys} keys{packed}, head dim {dim}, {}{mask}{cap}{bias}",
+        "{batch} batches, {heads} heads{shared}, {queries} queries, {keys} keys{packed}, head dim {dim}, {}{mask}{modifiers}",
         problem.dtype()
     )
 }
@@ -87,9 +82,8 @@ impl fmt::Display for ProblemReport {
         );
         line(f, "problem", format_args!("O = softmax(Q K^T) V, {extents}, {dtype}, {order}, by {kernel}"))?;
         line(f, "mask", mask)?;
-        let cap = self.softcap.map_or(String::new(), |cap| format!(", cap {cap}"));
-        let bias = self.bias.map_or(String::new(), |dtype| format!(", bias of {dtype}"));
-        line(f, "scores", format_args!("scale {}{cap}{bias}", self.scale))?;
+        let OptionReport { scale, .. } = self.options;
+        line(f, "scores", format_args!("scale {scale}{}", self.options.modifiers()))?;
         for (name, layout) in &self.layouts {
             let origin = if *name == "o" { String::new() } else { format!("   {}", self.origin) };
             let name = format!("{} (Row,HeadDim,Head,Batch)", name.to_uppercase());

@@ -4,12 +4,10 @@ use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::attention::{Problem, Tensor4};
 use girih_kernels::gemm::Given;
-use girih_tensor::{DType, Element};
+use girih_tensor::Element;
 
 use super::data::Inputs;
-
-/// The byte that results are filled with before a run, so that they are NaN.
-const POISON: u8 = 0xff;
+use super::options::{ExtrasOnDevice, POISON};
 
 /// Fills results with NaN.
 pub(super) fn poison<T: Pod>(o: &Buffer<T>, lse: &Buffer<f32>) -> Result<(), girih_device::Error> {
@@ -21,10 +19,7 @@ pub(super) fn poison<T: Pod>(o: &Buffer<T>, lse: &Buffer<f32>) -> Result<(), gir
 pub(crate) struct OnDevice<T: Pod> {
     qkv: [Buffer<T>; 3],
     o: Buffer<T>,
-    lse: Buffer<f32>,
-    /// The bias in f32, and in the dtype of the tensors.
-    wide: Buffer<f32>,
-    narrow: Buffer<T>,
+    extras: ExtrasOnDevice<T>,
 }
 
 impl<T: Element + Pod> OnDevice<T> {
@@ -37,9 +32,7 @@ impl<T: Element + Pod> OnDevice<T> {
         let on = OnDevice {
             qkv: [device.upload(&inputs.q)?, device.upload(&inputs.k)?, device.upload(&inputs.v)?],
             o: device.alloc::<T>(size(problem.array(Tensor4::O).span()))?,
-            lse: device.alloc::<f32>(size(problem.lse_len()))?,
-            wide: device.upload(&inputs.bias)?,
-            narrow: device.upload(&inputs.narrow_bias())?,
+            extras: ExtrasOnDevice::new(device, problem, &inputs.extras)?,
         };
         on.poison()?;
         Ok(on)
@@ -47,7 +40,7 @@ impl<T: Element + Pod> OnDevice<T> {
 
     /// Fills the results with NaN.
     pub(crate) fn poison(&self) -> Result<(), girih_device::Error> {
-        poison(&self.o, &self.lse)
+        poison(&self.o, &self.extras.lse)
     }
 
     /// Q, K, V and O.
@@ -58,18 +51,11 @@ impl<T: Element + Pod> OnDevice<T> {
 
     /// What the problem has besides.
     pub(crate) fn given(&self, problem: &Problem) -> Vec<(&'static str, Given<'_>)> {
-        let bias = problem.bias().map(|bias| {
-            (
-                "bias",
-                if bias.dtype() == DType::F32 { Given::from(&self.wide) } else { Given::from(&self.narrow) },
-            )
-        });
-        let lse = problem.lse().then(|| ("lse", Given::from(&self.lse)));
-        bias.into_iter().chain(lse).collect()
+        self.extras.given(problem)
     }
 
     /// O, and the logsumexps.
     pub(crate) fn results(&self) -> Result<(Vec<T>, Vec<f32>), girih_device::Error> {
-        Ok((self.o.download()?, self.lse.download()?))
+        Ok((self.o.download()?, self.extras.lse.download()?))
     }
 }

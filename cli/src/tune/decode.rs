@@ -68,7 +68,8 @@ fn tune<T: Element + Pod, C: Element + Pod>(
     let same = problem.packed(lengths)?;
     let inputs = Inputs::<T, C>::random(problem, lengths, 0);
     let on = OnDevice::new(device, problem, lengths, &inputs)?;
-    let tensors = on.args(problem);
+    let given = on.given(problem);
+    let tensors = on.args(problem, &given);
     let mut field = Vec::new();
     for config in plans(session, problem, args.problem.parts)? {
         match Decode::planned(device, problem, config.clone()) {

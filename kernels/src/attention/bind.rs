@@ -35,18 +35,7 @@ pub(super) fn bind<'a>(
     tensors: [Memory<'a>; 4],
     given: &[(&str, Given<'a>)],
 ) -> Result<Vec<(Slot<&'static str>, Arg<'a>)>, Error> {
-    let bias = problem.bias().map(|bias| (BIAS, bias.dtype(), problem.bias_len()));
-    let lse = problem.lse().then_some((LSE, girih_tensor::DType::F32, problem.lse_len()));
-    for (i, (name, _)) in given.iter().enumerate() {
-        let wanted = [&bias, &lse].into_iter().flatten().any(|(wanted, ..)| wanted == name);
-        if !wanted || given[..i].iter().any(|(other, _)| other == name) {
-            let found = if wanted { "given twice" } else { "nothing that the problem has" };
-            let names: Vec<&str> = [&bias, &lse].into_iter().flatten().map(|(name, ..)| *name).collect();
-            let accepted = format!("each of these once: [{}]", names.join(", "));
-            return Err(Error::Input { name: (*name).into(), found: found.into(), accepted });
-        }
-    }
-    let mut all = Vec::new();
+    let mut all = extras(problem, given)?;
     for (tensor, memory) in Tensor4::ALL.into_iter().zip(tensors) {
         let (array, slot) = (problem.array(tensor), tensor.name());
         let [rows, heads, batches] = array.strides();
@@ -60,18 +49,30 @@ pub(super) fn bind<'a>(
             written: tensor == Tensor4::O,
         });
     }
-    for (wanted, written) in [(bias, false), (lse, true)] {
-        let Some((slot, dtype, elements)) = wanted else { continue };
-        let memory = Given::list(given, slot, dtype, elements)?;
-        all.push(family::Given {
-            slot,
-            name: slot,
-            memory,
-            dtype,
-            elements,
-            aligned: dtype.bytes(),
-            written,
-        });
-    }
     check(&all)
+}
+
+/// What a problem has besides Q, K, V and O, each given once by its name.
+pub(super) fn extras<'a>(
+    problem: &Problem,
+    given: &[(&str, Given<'a>)],
+) -> Result<Vec<family::Given<'a>>, Error> {
+    let bias = problem.bias().map(|bias| (BIAS, bias.dtype(), problem.bias_len()));
+    let lse = problem.lse().then_some((LSE, girih_tensor::DType::F32, problem.lse_len()));
+    for (i, (name, _)) in given.iter().enumerate() {
+        let wanted = [&bias, &lse].into_iter().flatten().any(|(wanted, ..)| wanted == name);
+        if !wanted || given[..i].iter().any(|(other, _)| other == name) {
+            let found = if wanted { "given twice" } else { "nothing that the problem has" };
+            let names: Vec<&str> = [&bias, &lse].into_iter().flatten().map(|(name, ..)| *name).collect();
+            let accepted = format!("each of these once: [{}]", names.join(", "));
+            return Err(Error::Input { name: (*name).into(), found: found.into(), accepted });
+        }
+    }
+    let wanted =
+        [(bias, false), (lse, true)].into_iter().filter_map(|(wanted, written)| Some((wanted?, written)));
+    let one = |((slot, dtype, elements), written)| {
+        let memory = Given::list(given, slot, dtype, elements)?;
+        Ok(family::Given { slot, name: slot, memory, dtype, elements, aligned: dtype.bytes(), written })
+    };
+    wanted.map(one).collect()
 }

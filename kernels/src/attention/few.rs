@@ -5,7 +5,7 @@ use std::sync::Arc;
 use girih_device::Device;
 
 use super::decode::{Decode, DecodeProblem};
-use super::{Diagonal, Mask, Order, Problem, Tensor4};
+use super::{Diagonal, Mask, Problem, Tensor4};
 use crate::Error;
 use crate::attention::array::ALIGNMENT;
 use crate::family::{Launches, words};
@@ -36,51 +36,30 @@ const LEAST_KEYS: i64 = 256;
 /// ```
 pub fn few_queries(problem: &Problem) -> Option<DecodeProblem> {
     let aligned = Tensor4::ALL.into_iter().all(|tensor| problem.array(tensor).alignment() >= ALIGNMENT);
-    let (queries, keys) = (problem.queries(), problem.keys());
-    if !aligned || problem.bias().is_some() || problem.is_packed() || keys < LEAST_KEYS {
+    if !aligned || problem.keys() < LEAST_KEYS {
         return None;
     }
-    let left = window(problem.mask(), queries)?;
-    let sizes = ([problem.batches(), queries], [problem.heads(), problem.kv_heads()]);
-    let [q, k, v, o] = Tensor4::ALL.map(|tensor| problem.array(tensor).strides());
     // What decoding does not take it refuses.
-    let decode = DecodeProblem::new(problem.dtype(), sizes.0, sizes.1, problem.head_dim(), keys).ok()?;
-    let decode = decode.with_strides([q, o], [k, v]).ok()?.with_scores(problem.scores());
-    let decode = left.map_or(Ok(decode), |left| decode.with_window(left)).ok()?;
-    Some(if problem.lse() { decode.with_lse() } else { decode })
-}
-
-/// The keys before its own that a query sees, if not all, of a mask that decoding has.
-fn window(mask: &Mask, queries: i64) -> Option<Option<i64>> {
-    let ends_at_the_last = mask.diagonal() == Diagonal::BottomRight;
-    match (mask.left(), mask.right()) {
-        (None, None) if queries == 1 => Some(None),
-        (left, Some(0)) if ends_at_the_last => Some(left),
-        (left, _) if ends_at_the_last && queries == 1 => Some(left),
-        _ => None,
-    }
+    DecodeProblem::of(problem.clone()).ok()
 }
 
 impl DecodeProblem {
     /// The same attention as one of packed sequences of this many keys each, which follow each other without pages.
     ///
     /// # Errors
-    /// As [`Problem::new`] and [`Problem::packed`].
+    /// As [`Problem::packed`] and [`Problem::with_strides`].
     pub fn packed(&self, lengths: &[u32]) -> Result<Problem, Error> {
-        let ([batches, queries], [heads, kv_heads]) = (self.sequences(), self.heads());
-        let keys = lengths.iter().copied().map(i64::from).sum();
-        let sizes = [1, heads, batches * queries, keys, self.head_dim()];
-        let problem = Problem::new(self.dtype(), Order::Bshd, sizes)?
-            .with_kv_heads(kv_heads)?
-            .with_mask(Mask::window(self.window(), Some(0), Diagonal::BottomRight))?
-            .with_scores(self.scores())
-            .with_lse(self.has_lse());
-        let of_queries: Vec<u32> = (0..=batches).map(|batch| word(batch * queries)).collect();
+        let [batches, queries] = self.sequences();
         let ends = lengths.iter().scan(0, |end, length| {
             *end += length;
             Some(*end)
         });
-        problem.packed(&of_queries, &[0].into_iter().chain(ends).collect::<Vec<u32>>())
+        let of_queries: Vec<u32> = (0..=batches).map(|batch| word(batch * queries)).collect();
+        let of_keys = [0].into_iter().chain(ends).collect::<Vec<u32>>();
+        let keys = lengths.iter().copied().map(i64::from).sum();
+        let mask = Mask::window(self.attention().mask().left(), Some(0), Diagonal::BottomRight);
+        let problem = self.attention().of_one_batch(batches * queries, keys)?.with_mask(mask)?;
+        problem.packed(&of_queries, &of_keys)
     }
 }
 

@@ -4,7 +4,7 @@ mod mask;
 mod options;
 mod packed;
 
-use girih_codegen::attention::{MAX_LENGTH, Scores, Tensor4};
+use girih_codegen::attention::{MAX_LENGTH, Tensor4};
 use girih_codegen::gemm::{MAX_EXTENT, MAX_STRIDE};
 use girih_tensor::DType;
 
@@ -13,7 +13,7 @@ use crate::Error;
 
 pub use mask::{Diagonal, Mask};
 pub use options::Bias;
-pub(super) use options::{check_factor, scores};
+use options::Options;
 use packed::Packed;
 pub use packed::Sequence;
 
@@ -83,9 +83,7 @@ pub struct Problem {
     alignments: [i64; 4],
     packed: Option<Packed>,
     mask: Mask,
-    scores: Scores,
-    bias: Option<Bias>,
-    lse: bool,
+    options: Options,
 }
 
 impl Problem {
@@ -118,9 +116,7 @@ impl Problem {
             alignments: [ALIGNMENT; 4],
             packed: None,
             mask: Mask::NONE,
-            scores: scores(head_dim),
-            bias: None,
-            lse: false,
+            options: Options::new(head_dim),
         };
         problem.checked()
     }
@@ -246,8 +242,15 @@ impl Problem {
     /// A problem that has the same tiles: what says nothing of them is what it is for a new problem.
     pub(super) fn tiled(&self) -> Problem {
         let (strides, alignments, order) = ([None; 4], [ALIGNMENT; 4], Order::Bshd);
-        let (scores, bias) = (scores(self.head_dim), None);
-        Problem { strides, alignments, order, scores, bias, lse: false, ..self.clone() }
+        Problem { strides, alignments, order, options: Options::new(self.head_dim), ..self.clone() }
+    }
+
+    /// The same options for one batch of other lengths, of tensors without gaps.
+    pub(super) fn of_one_batch(&self, queries: i64, keys: i64) -> Result<Problem, Error> {
+        check_within("queries", queries, 0, MAX_LENGTH)?;
+        check_within("keys", keys, 0, MAX_LENGTH)?;
+        let (strides, alignments, order) = ([None; 4], [ALIGNMENT; 4], Order::Bshd);
+        Problem { batches: 1, queries, keys, strides, alignments, order, ..self.clone() }.checked()
     }
 
     /// Checks what depends on several fields.

@@ -3,6 +3,7 @@
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::attention::decode::{CacheOrder, Decode, DecodeArgs, DecodeProblem, ScalesOf, choose};
 use girih_kernels::attention::{Diagonal, Host, Mask, Order, Problem, row};
+use girih_kernels::gemm::Given;
 use girih_tensor::{DType, Element};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -27,8 +28,6 @@ pub(crate) struct Case {
     pub(crate) parts: Option<i64>,
     /// What Q is multiplied by.
     pub(crate) loud: f64,
-    pub(crate) softcap: Option<f32>,
-    pub(crate) left: Option<i64>,
     /// Q, K and the scales are such that f32 has the scores exactly: small integers, in Q times this power of two, and powers of two.
     pub(crate) exact: Option<i32>,
 }
@@ -55,16 +54,16 @@ impl Case {
         } else {
             problem.contiguous(order)?
         };
-        let softcap = rng.random_bool(0.25).then(|| rng.random_range(0.5..30.0));
-        if let Some(cap) = softcap {
-            problem = problem.with_softcap(cap)?;
+        if rng.random_bool(0.25) {
+            let cap = rng.random_range(0.5..30.0);
+            problem = problem.map(|attention| attention.with_softcap(cap))?;
         }
-        let left = rng.random_bool(0.25).then(|| rng.random_range(0..most));
-        if let Some(left) = left {
-            problem = problem.with_window(left)?;
+        if rng.random_bool(0.25) {
+            let left = rng.random_range(0..most);
+            problem = problem.map(|attention| attention.with_mask(window(left)))?;
         }
         if rng.random_bool(0.5) {
-            problem = problem.with_lse();
+            problem = problem.map(|attention| Ok(attention.with_lse(true)))?;
         }
         let length = |rng: &mut StdRng| match rng.random_range(0..6) {
             0 => 0,
@@ -75,7 +74,7 @@ impl Case {
         let lengths = (0..batches).map(|_| length(rng)).collect();
         let parts = [None, Some(1), Some(rng.random_range(2..9))][rng.random_range(0..3)];
         let loud = [1.0, 1.0, 10.0, 100.0][rng.random_range(0..4)];
-        Ok(Case { problem, lengths, parts, loud, softcap, left, exact: None })
+        Ok(Case { problem, lengths, parts, loud, exact: None })
     }
 
     /// A random case whose scores are exact and may be as large as 1e30.
@@ -86,7 +85,8 @@ impl Case {
             return Ok(Case { exact: Some(exponent), ..case });
         }
         let of_q = exponent.min(13);
-        case.problem = case.problem.with_scale(2f32.powi((exponent - of_q).min(57)) * 0.125)?;
+        let scale = 2f32.powi((exponent - of_q).min(57)) * 0.125;
+        case.problem = case.problem.map(|attention| attention.with_scale(scale))?;
         Ok(Case { exact: Some(of_q), ..case })
     }
 
@@ -121,7 +121,7 @@ impl Case {
         for _ in 0..2 {
             tensors.o.fill_bytes(0xff)?;
             tensors.lse.fill_bytes(0xff)?;
-            decode.run(&tensors.args())?;
+            decode.run(&tensors.args(&tensors.given()))?;
             tensors.compare(self).map_err(|error| -> Failure {
                 let text = format!("{self:?} by {:?}: {error}", decode.plan());
                 if error.is::<Unjudged>() { Unjudged(text).into() } else { text.into() }
@@ -149,7 +149,7 @@ pub(crate) struct Tensors<T: Pod, C: Pod> {
 
 impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
     pub(crate) fn new(device: &Device, case: &Case, seed: u64) -> Result<Tensors<T, C>, Failure> {
-        let (p, mut rng) = (case.problem, StdRng::seed_from_u64(seed));
+        let (p, mut rng) = (case.problem.clone(), StdRng::seed_from_u64(seed));
         let ([batches, _], [_, groups]) = (p.sequences(), p.heads());
         let host_table = table(&p, &case.lengths, &mut rng);
         let uniform = |rng: &mut StdRng, scale: f64| rng.random_range(-1.0..1.0) * scale;
@@ -161,7 +161,8 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
         };
         let host_q: Vec<T> = (0..q_len).map(|_| T::from_f64(of_q(&mut rng))).collect();
         // All that no query sees is NaN: what no sequence has, and what lies before its window.
-        let first = |keys: i64| case.left.map_or(0, |left| (keys - p.sequences()[1] - left).max(0));
+        let left = p.attention().mask().left();
+        let first = |keys: i64| left.map_or(0, |left| (keys - p.sequences()[1] - left).max(0));
         let mut host_kv = kv_len.map(|len| vec![C::from_f64(f64::NAN); len as usize]);
         for (which, host) in host_kv.iter_mut().enumerate() {
             for batch in 0..batches {
@@ -188,7 +189,6 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
         let at_least_one = |values: &[f32]| if values.is_empty() { vec![0.0] } else { values.to_vec() };
         let entries = if host_table.is_empty() { vec![0] } else { host_table.clone() };
         Ok(Tensors {
-            problem: p,
             q: device.upload(&host_q)?,
             kv: [device.upload(&host_kv[0])?, device.upload(&host_kv[1])?],
             lengths: device.upload(&case.lengths)?,
@@ -198,7 +198,8 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
                 device.upload(&at_least_one(&host_scales[1]))?,
             ],
             o: device.alloc(o_len as usize)?,
-            lse: device.alloc(p.lse_len() as usize)?,
+            lse: device.alloc(p.attention().lse_len() as usize)?,
+            problem: p,
             host_q,
             host_kv,
             host_table,
@@ -206,7 +207,13 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
         })
     }
 
-    pub(crate) fn args(&self) -> DecodeArgs<'_, T, C> {
+    /// What the problem has besides Q, K, V and O.
+    pub(crate) fn given(&self) -> Vec<(&'static str, Given<'_>)> {
+        let lse = self.problem.attention().lse().then(|| ("lse", Given::from(&self.lse)));
+        lse.into_iter().collect()
+    }
+
+    pub(crate) fn args<'a>(&'a self, given: &'a [(&str, Given<'a>)]) -> DecodeArgs<'a, T, C> {
         let is_paged = self.problem.pages().is_some();
         DecodeArgs {
             q: &self.q,
@@ -215,13 +222,13 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
             table: is_paged.then_some(&self.table),
             scales: (self.problem.scales_len() > 0).then_some([&self.scales[0], &self.scales[1]]),
             o: &self.o,
-            lse: self.problem.has_lse().then_some(&self.lse),
+            given,
         }
     }
 
     /// Compares O and the logarithms with attention in f64.
     pub(crate) fn compare(&self, case: &Case) -> Result<(), Failure> {
-        let (p, o, lse) = (self.problem, self.o.download()?, self.lse.download()?);
+        let (p, o, lse) = (&self.problem, self.o.download()?, self.lse.download()?);
         let ([batches, queries], [heads, groups], dim) = (p.sequences(), p.heads(), p.head_dim());
         let scale = |which: usize, group: i64| {
             let scales = &self.host_scales[which];
@@ -232,9 +239,9 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
             let keys = i64::from(case.lengths[batch as usize]);
             let mut problem = Problem::new(p.dtype(), Order::Bshd, [1, heads, queries, keys, dim])?
                 .with_kv_heads(groups)?
-                .with_mask(mask(case))?
-                .with_scale(p.scale())?;
-            if let Some(cap) = case.softcap {
+                .with_mask(Mask::window(p.attention().mask().left(), Some(0), Diagonal::BottomRight))?
+                .with_scale(p.attention().scale())?;
+            if let Some(cap) = p.attention().softcap() {
                 problem = problem.with_softcap(cap)?;
             }
             let mut q = Vec::new();
@@ -245,7 +252,7 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
             let dense = |which: usize| -> Vec<f32> {
                 let mut all = Vec::new();
                 for (key, group) in (0..keys).flat_map(|key| (0..groups).map(move |group| (key, group))) {
-                    let at = key_at(&p, &self.host_table, which == 1, [key, group, batch]);
+                    let at = key_at(p, &self.host_table, which == 1, [key, group, batch]);
                     let row = &self.host_kv[which][at..at + dim as usize];
                     all.extend(row.iter().map(|x| x.to_f64() as f32 * scale(which, group)));
                 }
@@ -270,7 +277,7 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
                         );
                     }
                 }
-                if p.has_lse() {
+                if p.attention().lse() {
                     let found = f64::from(lse[((batch * heads + head) * queries + query) as usize]);
                     let near = found == wanted.lse || (found - wanted.lse).abs() <= wanted.lse_bound;
                     if !near {
@@ -288,9 +295,9 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
     }
 }
 
-/// What the queries of a case see.
-fn mask(case: &Case) -> Mask {
-    Mask::window(case.left, Some(0), Diagonal::BottomRight)
+/// A query sees its own key and `left` keys before it.
+pub(crate) fn window(left: i64) -> Mask {
+    Mask::window(Some(left), Some(0), Diagonal::BottomRight)
 }
 
 /// Pages in a random order; entries that are not read name no page.

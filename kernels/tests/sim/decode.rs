@@ -6,24 +6,22 @@ use girih_kernels::Error;
 use girih_kernels::attention::decode::{
     CacheOrder, Decode, DecodeArgs, DecodePlan, DecodeProblem, ScalesOf, choose,
 };
+use girih_kernels::attention::{Mask, Problem};
 use girih_tensor::DType;
 use half::{bf16, f16};
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::checked;
 use super::common::Failure;
-use super::common::decode::{Case, Tensors};
+use super::common::decode::{Case, Tensors, window};
 
 fn of(problem: DecodeProblem, lengths: &[u32]) -> Case {
-    Case {
-        problem,
-        lengths: lengths.to_vec(),
-        parts: None,
-        loud: 1.0,
-        softcap: None,
-        left: None,
-        exact: None,
-    }
+    Case { problem, lengths: lengths.to_vec(), parts: None, loud: 1.0, exact: None }
+}
+
+/// The same with logsumexps.
+fn with_lse(attention: Problem) -> Result<Problem, Error> {
+    Ok(attention.with_lse(true))
 }
 
 #[test]
@@ -55,8 +53,8 @@ fn equal_scores_are_the_mean_over_all_splits() -> Result<(), Failure> {
     let device = checked();
     let dim = 64;
     for (size, scale) in [(31616.0, 0.125), (133_120.0, 0.125), (-133_120.0, 0.3), (3e9, 7.0), (-1e15, 1e6)] {
-        let problem =
-            DecodeProblem::new(DType::Bf16, [1, 1], [2, 1], dim, 300)?.with_scale(scale)?.with_lse();
+        let problem = DecodeProblem::new(DType::Bf16, [1, 1], [2, 1], dim, 300)?
+            .map(|attention| Ok(attention.with_scale(scale)?.with_lse(true)))?;
         for parts in [1, 3] {
             let mut plan = choose(&problem, device.limits(), Some(parts))?;
             plan.least_tiles = 1;
@@ -75,7 +73,7 @@ fn equal_scores_are_the_mean_over_all_splits() -> Result<(), Failure> {
                     table: None,
                     scales: None,
                     o: &o,
-                    lse: Some(&lse),
+                    given: &[("lse", (&lse).into())],
                 };
                 decode.run(&args)?;
                 let mean = (0..keys).map(|key| (key % 7) as f64).sum::<f64>() / keys as f64;
@@ -113,7 +111,7 @@ fn keys_behind_a_tile_of_rows_may_hold_anything() -> Result<(), Failure> {
             table: None,
             scales: None,
             o: &o,
-            lse: None,
+            given: &[],
         };
         decode.run(&args)?;
         let seen = (queries - of_tile) * 8 * 64;
@@ -126,7 +124,7 @@ fn keys_behind_a_tile_of_rows_may_hold_anything() -> Result<(), Failure> {
 #[test]
 fn lengths_and_pages() -> Result<(), Failure> {
     let device = checked();
-    let problem = DecodeProblem::new(DType::Bf16, [6, 2], [4, 2], 64, 260)?.with_lse();
+    let problem = DecodeProblem::new(DType::Bf16, [6, 2], [4, 2], 64, 260)?.map(with_lse)?;
     let lengths = [0, 1, 64, 128, 129, 260];
     for (page, order) in [
         (None, CacheOrder::KeysFirst),
@@ -138,11 +136,11 @@ fn lengths_and_pages() -> Result<(), Failure> {
         (Some(256), CacheOrder::KeysFirst),
     ] {
         let problem = match page {
-            Some(size) => problem.paged(size, 110, order)?,
-            None => problem.contiguous(order)?,
+            Some(size) => problem.clone().paged(size, 110, order)?,
+            None => problem.clone().contiguous(order)?,
         };
         for parts in [1, 3] {
-            Case { parts: Some(parts), ..of(problem, &lengths) }.verify(&device, 1)?;
+            Case { parts: Some(parts), ..of(problem.clone(), &lengths) }.verify(&device, 1)?;
         }
     }
     Ok(())
@@ -153,11 +151,10 @@ fn lengths_and_pages() -> Result<(), Failure> {
 fn rows_windows_and_strides() -> Result<(), Failure> {
     let device = checked();
     for (queries, heads) in [(16, [8, 1]), (3, [5, 1]), (1, [40, 2]), (16, [17, 1])] {
-        let problem = DecodeProblem::new(DType::F16, [2, queries], heads, 64, 150)?.with_lse();
-        Case { parts: Some(2), ..of(problem, &[150, 7]) }.verify(&device, 2)?;
-        let left = Some(70);
-        let window = problem.with_window(70)?;
-        Case { left, parts: Some(2), ..of(window, &[150, 90]) }.verify(&device, 3)?;
+        let problem = DecodeProblem::new(DType::F16, [2, queries], heads, 64, 150)?.map(with_lse)?;
+        Case { parts: Some(2), ..of(problem.clone(), &[150, 7]) }.verify(&device, 2)?;
+        let window = problem.map(|attention| attention.with_mask(window(70)))?;
+        Case { parts: Some(2), ..of(window, &[150, 90]) }.verify(&device, 3)?;
     }
     let problem = DecodeProblem::new(DType::Bf16, [2, 2], [4, 2], 72, 100)?;
     let rows = [[512, 80, 1024], [400, 96, 800]];
@@ -172,9 +169,9 @@ fn lengths_change_between_launches() -> Result<(), Failure> {
     let problem =
         DecodeProblem::new(DType::Bf16, [2, 1], [8, 1], 64, 200)?.paged(16, 40, CacheOrder::KeysFirst)?;
     let decode = Decode::planned(&device, &problem, choose(&problem, device.limits(), Some(2))?)?;
-    let mut case = of(problem, &[200, 200]);
+    let mut case = of(problem.clone(), &[200, 200]);
     let tensors = Tensors::<bf16, bf16>::new(&device, &case, 5)?;
-    let graph = device.capture(|| decode.run(&tensors.args()))?;
+    let graph = device.capture(|| decode.run(&tensors.args(&[])))?;
     for lengths in [[200u32, 200], [3, 199], [0, 64], [u32::MAX, 1000]] {
         tensors.lengths.write(&lengths)?;
         launch(&graph)?;
@@ -198,18 +195,23 @@ fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
     for (result, words) in [
         (new(DType::F32, [2, 1], [8, 2], 64), "f16 and bf16 are accepted"),
         (new(DType::F16, [2, 17], [8, 2], 64), "queries = 17: 1 to 16"),
-        (new(DType::F16, [2, 1], [8, 3], 64), "a multiple of the heads of K and V"),
+        (new(DType::F16, [2, 1], [8, 3], 64), "divisors of 8 are accepted"),
         (new(DType::F16, [2, 1], [8, 2], 272), "head dim = 272: 1 to 256"),
         (new(DType::F16, [2, 1], [8, 2], 68), "multiples of 8 elements"),
-        (good.paged(48, 10, CacheOrder::KeysFirst), "16, 32, 64, 128 and 256"),
-        (good.with_cache(DType::F16, None), "e4m3 and e5m2"),
-        (good.with_softcap(0.0), "numbers from 2^-60 to 2^60"),
-        (good.with_strides([[512, 64, 1024]; 2], [[64, 8, 4]; 2]), "multiples of 8 elements"),
+        (good.clone().paged(48, 10, CacheOrder::KeysFirst), "16, 32, 64, 128 and 256"),
+        (good.clone().with_cache(DType::F16, None), "e4m3 and e5m2"),
+        (good.clone().map(|attention| attention.with_softcap(0.0)), "numbers from 2^-60 to 2^60"),
+        (good.clone().with_strides([[512, 64, 1024]; 2], [[64, 8, 4]; 2]), "multiples of 8 elements"),
         (
-            good.with_strides([[512, 64, 960]; 2], [[64, 8, 4096]; 2]),
-            "O is [2, 8, 2]:[512, 64, 960] in rows of 64",
+            good.clone().with_strides([[512, 64, 960]; 2], [[64, 8, 4096]; 2]),
+            "o is (2,64,8,2):(512,1,64,960)",
         ),
-        (good.with_scale(-1.0), "numbers from 2^-60 to 2^60"),
+        (good.clone().map(|attention| attention.with_bias(DType::F32, [1, 8, 1])), "`bias`: a bias"),
+        (
+            good.clone().map(|attention| attention.with_mask(Mask::NONE)),
+            "`mask`: none, but accepted are: causal",
+        ),
+        (good.map(|attention| attention.with_scale(-1.0)), "numbers from 2^-60 to 2^60"),
     ] {
         let found = message(result);
         assert!(found.contains(words), "{found}");
@@ -227,7 +229,7 @@ fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
         table: None,
         scales: Some([&scales, &scales]),
         o: &o,
-        lse: None,
+        given: &[],
     };
     decode.run(&good)?;
     let refused = |args: DecodeArgs<'_, bf16, bf16>| decode.run(&args).expect_err("bad input").to_string();
@@ -249,7 +251,7 @@ fn problems_and_buffers_that_do_not_fit_are_refused() -> Result<(), Failure> {
         table: None,
         scales: None,
         o: &o,
-        lse: None,
+        given: &[],
     };
     assert!(decode.run(&wrong).expect_err("bad input").to_string().contains("the buffers hold f16"));
     Ok(())

@@ -1,13 +1,14 @@
 //! What is decoded, as arguments say it.
 
 use girih_device::sizes::{size, word};
-use girih_kernels::attention::Order;
 use girih_kernels::attention::decode::{DecodeProblem, ScalesOf};
+use girih_kernels::attention::{Diagonal, Mask, Order};
 use girih_notation::find::dtype;
 use girih_tensor::DType;
 
 use super::files::cache_order;
 use crate::Error;
+use crate::attention::options::OptionArgs;
 
 /// How many keys a sequence has by default.
 const KEYS: u32 = 256;
@@ -54,15 +55,8 @@ pub(crate) struct ProblemArgs {
     /// A query sees its own key and this many keys before it [default: all]
     #[arg(long, value_name = "KEYS")]
     pub(crate) window: Option<i64>,
-    /// What scores are multiplied by [default: 1 / sqrt(head dim)]
-    #[arg(long)]
-    scale: Option<f32>,
-    /// Let scores become cap * tanh(score / cap)
-    #[arg(long, value_name = "CAP")]
-    pub(crate) softcap: Option<f32>,
-    /// Compute the logsumexps too
-    #[arg(long)]
-    lse: bool,
+    #[command(flatten)]
+    options: OptionArgs,
     /// Cut the keys of a sequence into up to this many parts [default: as keep the device busy]
     #[arg(long)]
     pub(crate) parts: Option<i64>,
@@ -98,10 +92,9 @@ impl ProblemArgs {
                 (format!("{longest} keys"), format!("a capacity of as many, not of {capacity}"));
             return Err(Error::Argument { text, expected }.into());
         }
-        let problem = self.window.map_or(Ok(problem), |left| problem.with_window(left))?;
-        let problem = self.scale.map_or(Ok(problem), |scale| problem.with_scale(scale))?;
-        let problem = self.softcap.map_or(Ok(problem), |cap| problem.with_softcap(cap))?;
-        Ok((if self.lse { problem.with_lse() } else { problem }, lengths))
+        let mask = Mask::window(self.window, Some(0), Diagonal::BottomRight);
+        let problem = problem.map(|attention| self.options.of(attention.with_mask(mask)?))?;
+        Ok((problem, lengths))
     }
 
     /// A random problem, with the keys of each sequence.
@@ -119,7 +112,10 @@ impl ProblemArgs {
         let problem = match self.pages {
             None => problem.contiguous(order)?,
             // As many pages as all sequences have.
-            Some(size) => problem.paged(size, problem.paged(size, 1, order)?.table_entries(), order)?,
+            Some(size) => {
+                let pages = problem.clone().paged(size, 1, order)?.table_entries();
+                problem.paged(size, pages, order)?
+            }
         };
         Ok((problem, file.unwrap_or_else(|| vec![longest; size(batch)])))
     }

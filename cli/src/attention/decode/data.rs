@@ -3,10 +3,11 @@
 use girih_device::sizes::{rounded, size, word};
 use girih_kernels::Error;
 use girih_kernels::attention::decode::DecodeProblem;
-use girih_kernels::attention::{Check, Host, Problem, check};
+use girih_kernels::attention::{Check, Problem, check};
 use girih_tensor::Element;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
+use crate::attention::options::Extras;
 use crate::gemm::random;
 
 /// What decoding reads. Keys and values that no sequence has are NaN.
@@ -16,6 +17,7 @@ pub(crate) struct Inputs<T, C> {
     /// The pages of each sequence; entries that are not read name no page.
     pub(crate) table: Vec<u32>,
     pub(crate) scales: [Vec<f32>; 2],
+    pub(crate) extras: Extras,
     /// K and V times their scales, the keys of one sequence behind those of the other.
     packed: [Vec<f32>; 2],
 }
@@ -39,7 +41,8 @@ impl<T: Element, C: Element> Inputs<T, C> {
                 }
             }
         }
-        Inputs::new(p, lengths, q, kv, table, scales)
+        let extras = Extras::random::<T>(p.attention(), &mut rng);
+        Inputs { extras, ..Inputs::new(p, lengths, q, kv, table, scales) }
     }
 
     /// These tensors.
@@ -59,7 +62,7 @@ impl<T: Element, C: Element> Inputs<T, C> {
             };
             rows(p, lengths, &table, which == 1).flat_map(row).collect()
         });
-        Inputs { q, kv, table, scales, packed }
+        Inputs { q, kv, table, scales, extras: Extras::default(), packed }
     }
 
     /// Compares O and the logarithms, (batch, head, query), with attention in f64.
@@ -76,8 +79,11 @@ impl<T: Element, C: Element> Inputs<T, C> {
         let ([batches, queries], [heads, _]) = (p.sequences(), p.heads());
         let place = |row: i64, head: i64| size((row / queries * heads + head) * queries + row % queries);
         let rows = |head| (0..batches * queries).map(move |row| place(row, head));
-        let lse: Vec<f32> = (0..heads).flat_map(rows).map(|at| lse[at]).collect();
-        check(same, &Host { q: &q, k, v, bias: &[] }, &o, &lse, None)
+        let lse: Vec<f32> = match p.attention().lse() {
+            true => (0..heads).flat_map(rows).map(|at| lse[at]).collect(),
+            false => Vec::new(),
+        };
+        check(same, &self.extras.host([&q, k, v]), &o, &lse, None)
     }
 }
 

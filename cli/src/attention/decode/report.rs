@@ -5,6 +5,7 @@ use std::fmt;
 use girih_kernels::attention::decode::{DecodePlan, DecodeProblem};
 use serde::Serialize;
 
+use crate::attention::options::OptionReport;
 use crate::attention::report::CheckReport;
 use crate::run::{self, line};
 
@@ -26,10 +27,9 @@ pub(super) struct ProblemReport {
     dtype: &'static str,
     cache: &'static str,
     scales: i64,
-    scale: f32,
     window: Option<i64>,
-    softcap: Option<f32>,
-    lse: bool,
+    #[serde(flatten)]
+    options: OptionReport,
     origin: String,
 }
 
@@ -55,10 +55,8 @@ impl ProblemReport {
             dtype: p.dtype().name(),
             cache: p.cache().name(),
             scales: p.scales_len(),
-            scale: p.scale(),
             window: args.problem.window,
-            softcap: args.problem.softcap,
-            lse: p.has_lse(),
+            options: OptionReport::new(p.attention()),
             origin,
         }
     }
@@ -102,9 +100,9 @@ impl fmt::Display for ProblemReport {
         let keys = if least == most { most.to_string() } else { format!("{least}..={most}") };
         let page = self.page.map_or(String::new(), |keys| format!(", in pages of {keys}"));
         let window = self.window.map_or(String::new(), |left| format!(", window {left}"));
-        let cap = self.softcap.map_or(String::new(), |cap| format!(", cap {cap}"));
+        let modifiers = self.options.modifiers();
         let text = format_args!(
-            "O = softmax(scale Q K^T) V, batch={batch} queries={queries} heads={heads} on {kv_heads} of keys, head dim={head_dim}, {dtype}{window}{cap}"
+            "O = softmax(scale Q K^T) V, batch={batch} queries={queries} heads={heads} on {kv_heads} of keys, head dim={head_dim}, {dtype}{window}{modifiers}"
         );
         line(f, "problem", text)?;
         line(f, "cache", format_args!("{keys} of {capacity} keys, {cache}{page}, {}", self.origin))

@@ -3,10 +3,12 @@
 use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Pod};
 use girih_kernels::attention::decode::{DecodeArgs, DecodePlan, DecodeProblem};
+use girih_kernels::gemm::Given;
 use girih_tensor::{DType, Element};
 
 use super::super::tensors::poison;
 use super::data::Inputs;
+use crate::attention::options::{Extras, ExtrasOnDevice};
 use crate::run::{Peak, bytes, checks};
 
 /// Calls a function with the types of Q and of the cache.
@@ -36,7 +38,8 @@ pub(crate) fn peak(problem: &DecodeProblem, plan: &DecodePlan, lengths: &[u32]) 
     let keys = problem.key_spans().map(|len| bytes(len, problem.cache()));
     let parts = plan.workspace(problem).map(|len| bytes(len, DType::F32));
     let table = bytes(problem.table_entries(), DType::U32);
-    let tensors = all(&[all(&rows), all(&keys), table, bytes(problem.lse_len(), DType::F32)]);
+    let of_lse = bytes(problem.attention().lse_len(), DType::F32);
+    let tensors = all(&[all(&rows), all(&keys), table, of_lse, all(&Extras::bytes(problem.attention()))]);
     let floats = problem.row_spans().map(|len| bytes(len, DType::F32));
     let seen = lengths.iter().fold(0i64, |seen, &length| seen.saturating_add(length.into()));
     let packed = bytes(seen.saturating_mul(2 * problem.heads()[1] * problem.head_dim()), DType::F32);
@@ -57,7 +60,7 @@ pub(crate) struct OnDevice<T: Pod, C: Pod> {
     table: Buffer<u32>,
     scales: [Buffer<f32>; 2],
     o: Buffer<T>,
-    lse: Buffer<f32>,
+    extras: ExtrasOnDevice<T>,
 }
 
 impl<T: Element + Pod, C: Element + Pod> OnDevice<T, C> {
@@ -75,7 +78,7 @@ impl<T: Element + Pod, C: Element + Pod> OnDevice<T, C> {
             table: device.upload(&inputs.table)?,
             scales: [device.upload(&inputs.scales[0])?, device.upload(&inputs.scales[1])?],
             o: device.alloc::<T>(size(problem.row_spans()[1]))?,
-            lse: device.alloc::<f32>(size(problem.lse_len()))?,
+            extras: ExtrasOnDevice::new(device, problem.attention(), &inputs.extras)?,
         };
         on.poison()?;
         Ok(on)
@@ -83,11 +86,20 @@ impl<T: Element + Pod, C: Element + Pod> OnDevice<T, C> {
 
     /// Fills the results with NaN.
     pub(crate) fn poison(&self) -> Result<(), girih_device::Error> {
-        poison(&self.o, &self.lse)
+        poison(&self.o, &self.extras.lse)
+    }
+
+    /// What the problem has besides.
+    pub(crate) fn given(&self, problem: &DecodeProblem) -> Vec<(&'static str, Given<'_>)> {
+        self.extras.given(problem.attention())
     }
 
     /// The arguments of the kernels of this problem.
-    pub(crate) fn args(&self, problem: &DecodeProblem) -> DecodeArgs<'_, T, C> {
+    pub(crate) fn args<'a>(
+        &'a self,
+        problem: &DecodeProblem,
+        given: &'a [(&str, Given<'a>)],
+    ) -> DecodeArgs<'a, T, C> {
         let ([k, v], [of_k, of_v]) = (&self.kv, &self.scales);
         DecodeArgs {
             q: &self.q,
@@ -96,12 +108,12 @@ impl<T: Element + Pod, C: Element + Pod> OnDevice<T, C> {
             table: problem.pages().is_some().then_some(&self.table),
             scales: (problem.scales_len() > 0).then_some([of_k, of_v]),
             o: &self.o,
-            lse: problem.has_lse().then_some(&self.lse),
+            given,
         }
     }
 
     /// O, and the logsumexps.
     pub(crate) fn results(&self) -> Result<(Vec<T>, Vec<f32>), girih_device::Error> {
-        Ok((self.o.download()?, self.lse.download()?))
+        Ok((self.o.download()?, self.extras.lse.download()?))
     }
 }

@@ -81,7 +81,7 @@ impl DecodePlan {
         if self.parts == 1 {
             return [0; 2];
         }
-        let rows = self.parts * problem.lse_len();
+        let rows = self.parts * problem.row_extents().into_iter().product::<i64>();
         [rows * self.config.head_dim, 2 * rows]
     }
 
@@ -92,8 +92,8 @@ impl DecodePlan {
         let DecodePlan { config, parts, least_tiles, .. } = *self;
         check_within("parts", parts, 1, MAX_PARTS)?;
         check_within("least tiles", least_tiles, 1, MAX_TILES)?;
-        if config.head_dim < problem.head_dim {
-            return refuse("columns", config.head_dim.to_string(), format!("{} or more", problem.head_dim));
+        if config.head_dim < problem.head_dim() {
+            return refuse("columns", config.head_dim.to_string(), format!("{} or more", problem.head_dim()));
         }
         let of_problem = features(problem, config.head_dim, parts, sm);
         let features = DecodeFeatures {
@@ -118,11 +118,11 @@ impl DecodePlan {
 /// What kernels must be able to do.
 fn features(problem: &DecodeProblem, head_dim: i64, parts: i64, sm: u32) -> DecodeFeatures {
     DecodeFeatures {
-        padded: head_dim != problem.head_dim,
-        left: problem.left.is_some(),
-        softcap: problem.scores.softcap.is_some(),
+        padded: head_dim != problem.head_dim(),
+        left: problem.attention().mask().left().is_some(),
+        softcap: problem.attention().softcap().is_some(),
         scales: problem.scales.is_some(),
-        lse: problem.lse,
+        lse: problem.attention().lse(),
         parts: parts > 1,
         programmatic: parts > 1 && sm >= 90,
     }
@@ -131,17 +131,17 @@ fn features(problem: &DecodeProblem, head_dim: i64, parts: i64, sm: u32) -> Deco
 /// The same configuration with a problem's dtypes and pages.
 fn of(problem: &DecodeProblem, config: DecodeConfig) -> DecodeConfig {
     let page = problem.pages.map(|pages| pages.size);
-    DecodeConfig { dtype: problem.dtype, cache: problem.cache, page, ..config }
+    DecodeConfig { dtype: problem.dtype(), cache: problem.cache, page, ..config }
 }
 
 /// The tiles of query heads and of queries, and the grid of the first kernel.
 fn grid(problem: &DecodeProblem, rows: [i64; 2], parts: i64) -> Result<([i64; 2], [u32; 3]), Error> {
-    let tiles = [ceil(problem.heads / problem.groups, rows[0]), ceil(problem.queries, rows[1])];
-    let z = tiles[0] * tiles[1] * problem.batches;
+    let tiles = [ceil(of_group(problem), rows[0]), ceil(problem.sequences()[1], rows[1])];
+    let z = tiles[0] * tiles[1] * problem.sequences()[0];
     if z > MAX_Z {
         return Err(Error::Grid { tiles: z, tile: format!("{rows:?} heads and queries"), most: MAX_Z });
     }
-    Ok((tiles, [word(parts), word(problem.groups), word(z)]))
+    Ok((tiles, [word(parts), word(problem.heads()[1]), word(z)]))
 }
 
 /// Chooses for a device of these limits. `parts` says into how many parts sequences are cut, if that is not to follow from the problem.
@@ -150,9 +150,9 @@ fn grid(problem: &DecodeProblem, rows: [i64; 2], parts: i64) -> Result<([i64; 2]
 /// [`Error::Grid`] for more tiles of rows than a grid has; [`Error::Extent`] for parts that are not accepted; [`Error::Misfit`] for heads of which two
 /// tiles of keys and values do not fit the shared memory of a block.
 pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> Result<DecodePlan, Error> {
-    let rows = rows(problem.heads / problem.groups, problem.queries);
+    let rows = rows(of_group(problem), problem.sequences()[1]);
     let (tiles, [_, groups, z]) = grid(problem, rows, 1)?;
-    let head_dim = [64, 128, 256].into_iter().find(|d| *d >= problem.head_dim).unwrap_or(256);
+    let head_dim = [64, 128, 256].into_iter().find(|d| *d >= problem.head_dim()).unwrap_or(256);
     let least_tiles = LEAST_TILES[usize::from(blocks(problem) < i64::from(limits.multiprocessors))];
     let parts = match parts {
         Some(parts) => check_within("parts", parts, 1, MAX_PARTS).map(|()| parts)?,
@@ -160,7 +160,7 @@ pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> R
     };
     let config = DecodeConfig {
         name: "attention_decode",
-        dtype: problem.dtype,
+        dtype: problem.dtype(),
         cache: problem.cache,
         head_dim,
         rows,
@@ -177,6 +177,12 @@ fn ceil(value: i64, by: i64) -> i64 {
     (value + by - 1) / by
 }
 
+/// The query heads that share a head of K and V.
+fn of_group(problem: &DecodeProblem) -> i64 {
+    let [heads, groups] = problem.heads();
+    heads / groups
+}
+
 /// The heads and queries of a tile of rows: 16 rows if they are enough, since the warps then share the work on keys.
 fn rows(group: i64, queries: i64) -> [i64; 2] {
     let heads = wide(group).next_power_of_two() as i64;
@@ -191,15 +197,21 @@ fn rows(group: i64, queries: i64) -> [i64; 2] {
 
 /// The most keys that a row sees.
 fn keys_seen(problem: &DecodeProblem) -> i64 {
-    let window = problem.left.map_or(problem.capacity, |left| left + problem.queries + KEYS);
-    window.min(problem.capacity)
+    let window = problem
+        .attention()
+        .mask()
+        .left()
+        .map_or(problem.capacity(), |left| left + problem.sequences()[1] + KEYS);
+    window.min(problem.capacity())
 }
 
 /// The blocks of the first kernel for each part.
 fn blocks(problem: &DecodeProblem) -> i64 {
-    let of_group = problem.heads / problem.groups;
-    let rows = rows(of_group, problem.queries);
-    ceil(of_group, rows[0]) * ceil(problem.queries, rows[1]) * problem.groups * problem.batches
+    let rows = rows(of_group(problem), problem.sequences()[1]);
+    ceil(of_group(problem), rows[0])
+        * ceil(problem.sequences()[1], rows[1])
+        * problem.heads()[1]
+        * problem.sequences()[0]
 }
 
 /// Into how many parts the keys of each sequence are cut, so that all takes the least time where all are as long.

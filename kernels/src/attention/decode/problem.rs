@@ -1,19 +1,17 @@
 //! The problem of decode attention: sizes, strides, cache, options.
 
-use girih_codegen::attention::Scores;
+use girih_codegen::attention::Tensor4;
 use girih_codegen::attention::decode::{MAX_KEYS, MAX_PAGE_STRIDE, MAX_PAGES};
+use girih_codegen::gemm::{MAX_EXTENT, MAX_STRIDE};
 use girih_tensor::DType;
 
 use crate::Error;
-use crate::attention::array::{are_apart, span};
-use crate::attention::problem::{check_factor, check_within, scores};
+use crate::attention::array::span;
+use crate::attention::problem::check_within;
+use crate::attention::{Diagonal, MAX_HEAD_DIM, MAX_HEADS, Mask, Order, Problem};
 
 /// The most queries of a sequence.
 pub const MAX_QUERIES: i64 = 16;
-/// The most batches, and the most heads.
-const MOST: i64 = (1 << 16) - 1;
-/// The most elements from one row or head to the next.
-const MAX_STEP: i64 = 1 << 30;
 
 /// Which comes first in a cache without gaps, in one piece for each batch or in each page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +41,7 @@ pub enum ScalesOf {
 }
 
 /// Attention of the last queries of each sequence to all keys before them, the last query to all keys:
-/// `O = softmax(scale Q K^T) V` for each query head.
+/// `O = softmax(scale Q K^T) V` for each query head. It is a [`Problem`] whose keys are in a cache.
 ///
 /// # Examples
 /// ```
@@ -52,30 +50,21 @@ pub enum ScalesOf {
 ///
 /// // 4 sequences of up to 8192 keys, 64 query heads for 8 heads of K and V.
 /// let problem = DecodeProblem::new(DType::Bf16, [4, 1], [64, 8], 128, 8192)?;
-/// assert_eq!(problem.scale(), 128f32.sqrt().recip());
-/// let paged = problem.paged(64, 1000, CacheOrder::HeadsFirst)?;
+/// assert_eq!(problem.attention().scale(), 128f32.sqrt().recip());
+/// let capped = problem.map(|attention| attention.with_softcap(30.0))?;
+/// let paged = capped.paged(64, 1000, CacheOrder::HeadsFirst)?;
 /// assert_eq!(paged.table_entries(), 4 * 128);
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DecodeProblem {
-    pub(super) dtype: DType,
+    /// The attention, of as many keys as the cache has room for. K and V are in `keys`.
+    attention: Problem,
     pub(super) cache: DType,
-    pub(super) batches: i64,
-    pub(super) queries: i64,
-    pub(super) heads: i64,
-    pub(super) groups: i64,
-    pub(super) head_dim: i64,
-    pub(super) capacity: i64,
-    /// The strides of queries, heads and batches of Q and O.
-    pub(super) rows: [[i64; 3]; 2],
     /// The strides of keys, heads, and batches or pages of K and V.
     pub(super) keys: [[i64; 3]; 2],
     pub(super) pages: Option<Pages>,
-    pub(super) scores: Scores,
-    pub(super) left: Option<i64>,
     pub(super) scales: Option<ScalesOf>,
-    pub(super) lse: bool,
 }
 
 impl DecodeProblem {
@@ -83,8 +72,7 @@ impl DecodeProblem {
     /// against up to `capacity` keys. Q and O are (batch, query, head, dim) without gaps, K and V (batch, key, head, dim), of the same dtype.
     ///
     /// # Errors
-    /// [`Error::Kernel`] for another dtype than f16 and bf16; [`Error::Extent`]; [`Error::Input`] for query heads that are no multiple of the heads of
-    /// K and V.
+    /// As [`Problem::new`], [`Problem::with_kv_heads`] and [`DecodeProblem::of`].
     pub fn new(
         dtype: DType,
         [batches, queries]: [i64; 2],
@@ -92,42 +80,34 @@ impl DecodeProblem {
         head_dim: i64,
         capacity: i64,
     ) -> Result<DecodeProblem, Error> {
+        let attention = Problem::new(dtype, Order::Bshd, [batches, heads, queries, capacity, head_dim])?
+            .with_kv_heads(groups)?
+            .with_mask(Mask::causal(Diagonal::BottomRight))?;
+        DecodeProblem::of(attention)
+    }
+
+    /// Decoding by the sizes, strides and options of an attention of few queries, whose keys are those that the cache has room for.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] for another dtype than f16 and bf16; [`Error::Extent`] for no batch, no key and for queries outside of 1 to [`MAX_QUERIES`];
+    /// [`Error::Input`] for a bias and for packed sequences, for a mask by which a query sees other keys than its own and those before it, and
+    /// for strides that are no multiples of 16 bytes.
+    pub fn of(attention: Problem) -> Result<DecodeProblem, Error> {
+        let dtype = attention.dtype();
         if !matches!(dtype, DType::F16 | DType::Bf16) {
             let accepted = "f16 and bf16 are accepted";
             return Err(Error::Kernel { kernel: "attention decode", dtype: dtype.name(), accepted });
         }
-        check_within("batches", batches, 1, MOST)?;
-        check_within("queries", queries, 1, MAX_QUERIES)?;
-        check_within("heads", heads, 1, MOST)?;
-        check_within("heads of K and V", groups, 1, MOST)?;
-        check_within("head dim", head_dim, 1, 256)?;
-        check_within("capacity", capacity, 1, MAX_KEYS)?;
-        if heads % groups != 0 {
-            return Err(Error::Input {
-                name: String::from("heads"),
-                found: format!("{heads} heads of Q and {groups} of K and V"),
-                accepted: String::from("heads of Q that are a multiple of the heads of K and V"),
-            });
-        }
-        let rows = [heads * head_dim, head_dim, queries * heads * head_dim];
-        let problem = DecodeProblem {
-            dtype,
-            cache: dtype,
-            batches,
-            queries,
-            heads,
-            groups,
-            head_dim,
-            capacity,
-            rows: [rows; 2],
-            keys: [[0; 3]; 2],
-            pages: None,
-            scores: scores(head_dim),
-            left: None,
-            scales: None,
-            lse: false,
-        };
-        problem.contiguous(CacheOrder::KeysFirst)
+        let keys = [Tensor4::K, Tensor4::V].map(|tensor| attention.array(tensor).strides());
+        DecodeProblem { attention, cache: dtype, keys, pages: None, scales: None }.checked()
+    }
+
+    /// The same with other options of the attention, such as a soft cap.
+    ///
+    /// # Errors
+    /// Those of `change`; as [`DecodeProblem::of`].
+    pub fn map(self, change: impl FnOnce(Problem) -> Result<Problem, Error>) -> Result<DecodeProblem, Error> {
+        DecodeProblem { attention: change(self.attention)?, ..self }.checked()
     }
 
     /// The same with K and V in one piece for each batch, without gaps.
@@ -135,7 +115,8 @@ impl DecodeProblem {
     /// # Errors
     /// [`Error::Extent`] for strides that are too large.
     pub fn contiguous(self, order: CacheOrder) -> Result<DecodeProblem, Error> {
-        DecodeProblem { pages: None, ..self }.ordered(order, self.capacity)
+        let capacity = self.capacity();
+        DecodeProblem { pages: None, ..self }.ordered(order, capacity)
     }
 
     /// The same with K and V in `pages` pages of `size` keys, without gaps. A table names the pages of each sequence
@@ -157,7 +138,7 @@ impl DecodeProblem {
     }
 
     fn ordered(self, order: CacheOrder, keys: i64) -> Result<DecodeProblem, Error> {
-        let (d, groups) = (self.head_dim, self.groups);
+        let (d, groups) = (self.head_dim(), self.heads()[1]);
         let strides = match order {
             CacheOrder::KeysFirst => [groups * d, d, keys * groups * d],
             CacheOrder::HeadsFirst => [d, keys * d, groups * keys * d],
@@ -171,8 +152,9 @@ impl DecodeProblem {
     /// # Errors
     /// [`Error::Extent`]; [`Error::Input`] for strides that are no such multiples; [`Error::Shared`] for an O whose rows could have elements in
     /// common.
-    pub fn with_strides(self, rows: [[i64; 3]; 2], keys: [[i64; 3]; 2]) -> Result<DecodeProblem, Error> {
-        DecodeProblem { rows, keys, ..self }.checked()
+    pub fn with_strides(self, [q, o]: [[i64; 3]; 2], keys: [[i64; 3]; 2]) -> Result<DecodeProblem, Error> {
+        let attention = self.attention.with_strides(Tensor4::Q, q)?.with_strides(Tensor4::O, o)?;
+        DecodeProblem { attention, keys, ..self }.checked()
     }
 
     /// The same with K and V of another dtype, which is that of Q, e4m3 or e5m2, and the scales by which they are multiplied, positive
@@ -181,80 +163,68 @@ impl DecodeProblem {
     /// # Errors
     /// [`Error::Kernel`] for another dtype; [`Error::Input`] for a head dim or strides that are no multiples of 16 elements of 8 bits.
     pub fn with_cache(self, cache: DType, scales: Option<ScalesOf>) -> Result<DecodeProblem, Error> {
-        if cache != self.dtype && !matches!(cache, DType::E4m3 | DType::E5m2) {
+        if cache != self.dtype() && !matches!(cache, DType::E4m3 | DType::E5m2) {
             let accepted = "the dtype of Q, e4m3 and e5m2 are accepted for K and V";
             return Err(Error::Kernel { kernel: "attention decode", dtype: cache.name(), accepted });
         }
         DecodeProblem { cache, scales, ..self }.checked()
     }
 
-    /// The same with another scale of the scores than `1 / sqrt(head dim)`.
-    ///
-    /// # Errors
-    /// [`Error::Number`] unless the scale is in `2^-60..=2^60`.
-    pub fn with_scale(self, scale: f32) -> Result<DecodeProblem, Error> {
-        Ok(self.with_scores(Scores { scale: check_factor("scale", scale)?, ..self.scores }))
-    }
-
-    /// The same with scores `cap * tanh(score / cap)`.
-    ///
-    /// # Errors
-    /// [`Error::Number`] unless the cap is in `2^-60..=2^60`.
-    pub fn with_softcap(self, cap: f32) -> Result<DecodeProblem, Error> {
-        Ok(self.with_scores(Scores { softcap: Some(check_factor("softcap", cap)?), ..self.scores }))
-    }
-
-    pub(in crate::attention) fn with_scores(self, scores: Scores) -> DecodeProblem {
-        DecodeProblem { scores, ..self }
-    }
-
-    /// The same, where a query sees its own key and `left` keys before it.
-    ///
-    /// # Errors
-    /// [`Error::Extent`].
-    pub fn with_window(self, left: i64) -> Result<DecodeProblem, Error> {
-        check_within("left", left, 0, MAX_KEYS)?;
-        Ok(DecodeProblem { left: Some(left), ..self })
-    }
-
-    /// The same, where the logsumexps are wanted too.
-    #[must_use]
-    pub fn with_lse(self) -> DecodeProblem {
-        DecodeProblem { lse: true, ..self }
-    }
-
     fn checked(mut self) -> Result<DecodeProblem, Error> {
-        // A mode of one element has no stride.
-        let (of_rows, of_keys) = (self.row_extents(), self.key_extents());
-        for (strides, extents) in [(&mut self.rows, of_rows), (&mut self.keys, of_keys)] {
-            for (stride, extent) in strides.iter_mut().flat_map(|strides| strides.iter_mut().zip(extents)) {
-                *stride = if extent > 1 { *stride } else { 0 };
+        let ([batches, queries], mask) = (self.sequences(), self.attention.mask());
+        check_within("batches", batches, 1, MAX_HEADS)?;
+        check_within("queries", queries, 1, MAX_QUERIES)?;
+        check_within("head dim", self.head_dim(), 1, MAX_HEAD_DIM)?;
+        check_within("capacity", self.capacity(), 1, MAX_KEYS)?;
+        let ends_at_the_last = mask.diagonal() == Diagonal::BottomRight;
+        let sees_its_own = (ends_at_the_last && (mask.right() == Some(0) || queries == 1))
+            || (mask.is_none() && queries == 1);
+        for (name, found, is, accepted) in [
+            ("bias", "a bias", self.attention.bias().is_some(), "none"),
+            ("sequences", "packed sequences", self.attention.is_packed(), "batches"),
+            (
+                "mask",
+                &*mask.to_string(),
+                !sees_its_own,
+                "causal or a window without keys behind, bottom-right",
+            ),
+        ] {
+            if is {
+                return Err(Error::Input {
+                    name: name.into(),
+                    found: found.into(),
+                    accepted: accepted.into(),
+                });
             }
         }
-        let [of_rows, of_keys] = [self.dtype, self.cache].map(|dtype| 128 / i64::from(dtype.bits()));
-        let outer = if self.pages.is_some() { MAX_PAGE_STRIDE } else { girih_codegen::gemm::MAX_STRIDE };
+        // A mode of one element has no stride.
+        let of_keys = self.key_extents();
+        for (stride, extent) in self.keys.iter_mut().flat_map(|strides| strides.iter_mut().zip(of_keys)) {
+            *stride = if extent > 1 { *stride } else { 0 };
+        }
+        let [of_rows, of_keys] = [self.dtype(), self.cache].map(|dtype| 128 / i64::from(dtype.bits()));
+        let outer = if self.pages.is_some() { MAX_PAGE_STRIDE } else { MAX_STRIDE };
         for (strides, vector, most) in [
-            (self.rows, of_rows, [MAX_STEP, MAX_STEP, girih_codegen::gemm::MAX_STRIDE]),
-            (self.keys, of_keys, [MAX_STEP, girih_codegen::gemm::MAX_STRIDE, outer]),
+            (self.rows(), of_rows, [MAX_EXTENT, MAX_EXTENT, MAX_STRIDE]),
+            (self.keys, of_keys, [MAX_EXTENT, MAX_STRIDE, outer]),
         ] {
             for (stride, most) in strides.iter().flat_map(|strides| strides.iter().zip(most)) {
                 check_within("stride", *stride, 0, most)?;
                 multiple("stride", *stride, vector)?;
             }
         }
-        multiple("head dim", self.head_dim, of_rows.max(of_keys))?;
-        // Blocks write different rows, which therefore have no elements in common.
-        let extents = self.row_extents();
-        if !are_apart(self.head_dim, self.rows[1], extents)? {
-            let layout = format!("{extents:?}:{:?} in rows of {}", self.rows[1], self.head_dim);
-            return Err(Error::Shared { tensor: "O", layout });
-        }
+        multiple("head dim", self.head_dim(), of_rows.max(of_keys))?;
         Ok(self)
+    }
+
+    /// The attention of which the keys are in a cache: its options, and as many keys as the cache has room for.
+    pub fn attention(&self) -> &Problem {
+        &self.attention
     }
 
     /// The dtype of Q and O.
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.attention.dtype()
     }
 
     /// The dtype of K and V.
@@ -262,39 +232,24 @@ impl DecodeProblem {
         self.cache
     }
 
-    /// The factor of the scores.
-    pub fn scale(&self) -> f32 {
-        self.scores.scale
-    }
-
-    /// How scores become exponents.
-    pub(in crate::attention) fn scores(&self) -> Scores {
-        self.scores
-    }
-
-    /// How many keys before its own a query sees, if not all.
-    pub fn window(&self) -> Option<i64> {
-        self.left
-    }
-
     /// `[batches, queries]`.
     pub fn sequences(&self) -> [i64; 2] {
-        [self.batches, self.queries]
+        [self.attention.batches(), self.attention.queries()]
     }
 
     /// `[query heads, heads of K and V]`.
     pub fn heads(&self) -> [i64; 2] {
-        [self.heads, self.groups]
+        [self.attention.heads(), self.attention.kv_heads()]
     }
 
     /// The elements of a row.
     pub fn head_dim(&self) -> i64 {
-        self.head_dim
+        self.attention.head_dim()
     }
 
     /// The most keys of a sequence.
     pub fn capacity(&self) -> i64 {
-        self.capacity
+        self.attention.keys()
     }
 
     /// The pages, if K and V are in pages.
@@ -304,30 +259,40 @@ impl DecodeProblem {
 
     /// The entries of the table of pages for each batch.
     pub fn table_stride(&self) -> i64 {
-        self.pages.map_or(0, |pages| (self.capacity + pages.size - 1) / pages.size)
+        self.pages.map_or(0, |pages| (self.capacity() + pages.size - 1) / pages.size)
     }
 
     /// The entries of the table of pages, (batch, page of the sequence): entries behind a sequence's length are not read.
     pub fn table_entries(&self) -> i64 {
-        self.batches * self.table_stride()
+        self.sequences()[0] * self.table_stride()
+    }
+
+    /// The strides of queries, heads and batches of Q and O, 0 of a mode of one element.
+    pub(super) fn rows(&self) -> [[i64; 3]; 2] {
+        let extents = self.row_extents();
+        [Tensor4::Q, Tensor4::O].map(|tensor| {
+            let strides = self.attention.array(tensor).strides();
+            [0, 1, 2].map(|mode| if extents[mode] > 1 { strides[mode] } else { 0 })
+        })
     }
 
     /// Queries, heads and batches of Q and O.
-    fn row_extents(&self) -> [i64; 3] {
-        [self.queries, self.heads, self.batches]
+    pub(super) fn row_extents(&self) -> [i64; 3] {
+        let ([batches, queries], [heads, _]) = (self.sequences(), self.heads());
+        [queries, heads, batches]
     }
 
     /// Keys, heads, and batches or pages of K and V.
     fn key_extents(&self) -> [i64; 3] {
         match self.pages {
-            Some(pages) => [pages.size, self.groups, pages.count],
-            None => [self.capacity, self.groups, self.batches],
+            Some(pages) => [pages.size, self.heads()[1], pages.count],
+            None => [self.capacity(), self.heads()[1], self.sequences()[0]],
         }
     }
 
     /// The extents and strides of Q and of O, (HeadDim,Query,Head,Batch).
     pub(super) fn row_modes(&self) -> [[[i64; 4]; 2]; 2] {
-        self.rows.map(|strides| self.modes(self.row_extents(), strides))
+        self.rows().map(|strides| self.modes(self.row_extents(), strides))
     }
 
     /// The extents and strides of K and of V, (HeadDim,Key,Head,Batch), or with pages in the place of batches.
@@ -336,19 +301,19 @@ impl DecodeProblem {
     }
 
     fn modes(&self, [a, b, c]: [i64; 3], [da, db, dc]: [i64; 3]) -> [[i64; 4]; 2] {
-        [[self.head_dim, a, b, c], [1, da, db, dc]]
+        [[self.head_dim(), a, b, c], [1, da, db, dc]]
     }
 
     /// The elements of Q and of O, from the first to the last.
     pub fn row_spans(&self) -> [i64; 2] {
         let extents = self.row_extents();
-        self.rows.map(|strides| span(self.head_dim, strides, extents))
+        self.rows().map(|strides| span(self.head_dim(), strides, extents))
     }
 
     /// The elements of K and of V, from the first to the last.
     pub fn key_spans(&self) -> [i64; 2] {
         let extents = self.key_extents();
-        self.keys.map(|strides| span(self.head_dim, strides, extents))
+        self.keys.map(|strides| span(self.head_dim(), strides, extents))
     }
 
     /// The element of K, or of V where `of_values`, at which a key of a head of `outer` begins: of a batch, or of a page.
@@ -359,18 +324,8 @@ impl DecodeProblem {
 
     /// The element of Q, or of O where `of_output`, at which a query of a head of a batch begins.
     pub fn row_at(&self, of_output: bool, [query, head, batch]: [i64; 3]) -> i64 {
-        let [of_query, of_head, of_batch] = self.rows[usize::from(of_output)];
+        let [of_query, of_head, of_batch] = self.rows()[usize::from(of_output)];
         query * of_query + head * of_head + batch * of_batch
-    }
-
-    /// The logarithms, (batch, head, query).
-    pub fn lse_len(&self) -> i64 {
-        self.batches * self.heads * self.queries
-    }
-
-    /// Whether the logsumexps are wanted.
-    pub fn has_lse(&self) -> bool {
-        self.lse
     }
 
     /// The scales of K or of V.
@@ -378,7 +333,7 @@ impl DecodeProblem {
         match self.scales {
             None => 0,
             Some(ScalesOf::Tensor) => 1,
-            Some(ScalesOf::Head) => self.groups,
+            Some(ScalesOf::Head) => self.heads()[1],
         }
     }
 }

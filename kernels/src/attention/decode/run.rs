@@ -10,6 +10,7 @@ use girih_tensor::{DType, Element};
 use super::plan::{DecodePlan, choose};
 use super::problem::{DecodeProblem, ScalesOf};
 use crate::Error;
+use crate::attention::bind::extras;
 use crate::family::{Given, Launches, Loaded, Memory, Step, check};
 use girih_device::sizes::{size, word};
 
@@ -45,8 +46,8 @@ pub struct DecodeArgs<'a, T: Pod, C: Pod> {
     pub scales: Option<[&'a Buffer<f32>; 2]>,
     /// Where O goes.
     pub o: &'a Buffer<T>,
-    /// Where the logsumexps go, if they are wanted.
-    pub lse: Option<&'a Buffer<f32>>,
+    /// What the attention has besides, as [`Attention::run_with`](crate::attention::Attention::run_with) takes it.
+    pub given: &'a [(&'a str, crate::gemm::Given<'a>)],
 }
 
 impl Decode {
@@ -68,8 +69,8 @@ impl Decode {
     /// let [q, o] = [device.zeros::<bf16>(128)?, device.zeros(128)?];
     /// let (k, v) = (device.zeros(6400)?, device.upload(&[bf16::ONE; 6400])?);
     /// let lengths = device.upload(&[3u32])?;
-    /// let (table, scales, lse) = (None, None, None);
-    /// let args = DecodeArgs { q: &q, kv: [&k, &v], lengths: &lengths, table, scales, o: &o, lse };
+    /// let (table, scales) = (None, None);
+    /// let args = DecodeArgs { q: &q, kv: [&k, &v], lengths: &lengths, table, scales, o: &o, given: &[] };
     /// Decode::new(&device, &problem)?.run(&args)?;
     /// assert_eq!(o.download()?, [bf16::ONE; 128]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -108,11 +109,12 @@ impl Decode {
         let mut steps = vec![step(&attend, plan.grid)?];
         let config = *steps[0].config();
         if let Some(sum) = &sum {
-            let step = step(sum, [problem.queries, problem.heads, problem.batches].map(word))?;
+            let ([batches, queries], [heads, _]) = (problem.sequences(), problem.heads());
+            let step = step(sum, [queries, heads, batches].map(word))?;
             steps.push(if features.programmatic { step.programmatic() } else { step });
         }
         let launches = Launches::new(steps);
-        Ok(Decode { device: device.clone(), problem: *problem, plan, attend, sum, config, launches })
+        Ok(Decode { device: device.clone(), problem: problem.clone(), plan, attend, sum, config, launches })
     }
 
     /// The problem.
@@ -174,7 +176,7 @@ impl Decode {
         tensors: &DecodeArgs<'a, T, C>,
     ) -> Result<Vec<(Slot<&'static str>, Arg<'a>)>, Error> {
         let p = &self.problem;
-        let DecodeArgs { q, kv: [k, v], lengths, table, scales, o, lse } = *tensors;
+        let DecodeArgs { q, kv: [k, v], lengths, table, scales, o, given } = *tensors;
         let (rows, keys) = (p.row_modes(), p.key_modes());
         let ([of_q, of_o], [of_k, of_v]) = (p.row_spans(), p.key_spans());
         let tensor = |slot, name, memory: Memory<'a>, dtype, [extents, strides]: [[i64; 4]; 2], elements| {
@@ -188,26 +190,24 @@ impl Decode {
             dtype,
             elements,
             aligned: 4,
-            written: name == "lse",
+            written: false,
         };
+        let (dtype, batches) = (p.dtype(), p.sequences()[0]);
         let mut all = vec![
-            tensor("q", "Q", q.into(), p.dtype, rows[0], of_q),
-            tensor("o", "O", o.into(), p.dtype, rows[1], of_o),
+            tensor("q", "Q", q.into(), dtype, rows[0], of_q),
+            tensor("o", "O", o.into(), dtype, rows[1], of_o),
             tensor("k", "K", k.into(), p.cache, keys[0], of_k),
             tensor("v", "V", v.into(), p.cache, keys[1], of_v),
-            list("lengths", "lengths", lengths.into(), DType::U32, p.batches),
+            list("lengths", "lengths", lengths.into(), DType::U32, batches),
         ];
         all.extend(table.map(|table| list("table", "table", table.into(), DType::U32, p.table_entries())));
         for (slot, scales) in ["k_scale", "v_scale"].into_iter().zip(scales.into_iter().flatten()) {
             all.push(list(slot, "scales", scales.into(), DType::F32, p.scales_len()));
         }
-        all.extend(lse.map(|lse| list("lse", "lse", lse.into(), DType::F32, p.lse_len())));
+        all.extend(extras(p.attention(), given)?);
         let given = check(&all)?;
-        let expected = [
-            ("table", table.is_some(), p.pages.is_some()),
-            ("scales", scales.is_some(), p.scales.is_some()),
-            ("lse", lse.is_some(), p.lse),
-        ];
+        let expected =
+            [("table", table.is_some(), p.pages.is_some()), ("scales", scales.is_some(), p.scales.is_some())];
         for (name, given, wanted) in expected {
             if given != wanted {
                 let text = |is: bool| String::from(if is { "a buffer" } else { "no buffer" });
@@ -220,17 +220,18 @@ impl Decode {
 
 /// What launches of a problem compute.
 fn arguments(problem: &DecodeProblem, plan: &DecodePlan) -> Arguments {
+    let ([batches, queries], [heads, groups]) = (problem.sequences(), problem.heads());
     Arguments {
-        rows: problem.rows,
+        rows: problem.rows(),
         keys: problem.keys,
-        head_dim: problem.head_dim,
-        queries: problem.queries,
-        heads: [problem.heads, problem.groups, problem.batches],
+        head_dim: problem.head_dim(),
+        queries,
+        heads: [heads, groups, batches],
         tiles: plan.tiles,
-        capacity: problem.capacity,
+        capacity: problem.capacity(),
         pages: [problem.table_stride(), problem.pages.map_or(1, |pages| pages.count)],
-        scores: problem.scores,
-        left: problem.left.unwrap_or(0),
+        scores: problem.attention().scores(),
+        left: problem.attention().mask().left().unwrap_or(0),
         scale_of_heads: problem.scales == Some(ScalesOf::Head),
         parts: plan.parts,
         least_tiles: plan.least_tiles,

@@ -15,6 +15,22 @@ pub struct Bias {
     strides: [i64; 3],
 }
 
+/// Score modifiers and outputs of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Options {
+    scores: Scores,
+    pub(super) bias: Option<Bias>,
+    lse: bool,
+}
+
+impl Options {
+    /// Those of rows of this many elements, if nothing else is asked for.
+    pub(super) fn new(head_dim: i64) -> Options {
+        let scale = (head_dim as f32).sqrt().recip();
+        Options { scores: Scores { scale, softcap: None }, bias: None, lse: false }
+    }
+}
+
 impl Bias {
     /// The dtype: f32, or that of the problem.
     pub fn dtype(&self) -> DType {
@@ -34,17 +50,22 @@ impl Bias {
 }
 
 impl Problem {
+    fn with_options(self, change: impl FnOnce(Options) -> Options) -> Problem {
+        Problem { options: change(self.options), ..self }
+    }
+
     /// The same with another scale of the scores than `1 / sqrt(head dim)`.
     ///
     /// # Errors
     /// [`Error::Number`] unless the scale is in `2^-60..=2^60`, so that f32 represents what kernels make of it.
     pub fn with_scale(self, scale: f32) -> Result<Problem, Error> {
-        Ok(Problem { scores: Scores { scale: check_factor("scale", scale)?, ..self.scores }, ..self })
+        let scores = Scores { scale: check_factor("scale", scale)?, ..self.options.scores };
+        Ok(self.with_options(|options| Options { scores, ..options }))
     }
 
     /// What scores are multiplied by.
     pub fn scale(&self) -> f32 {
-        self.scores.scale
+        self.options.scores.scale
     }
 
     /// The same with scores that become `cap * tanh(score / cap)` once they are scaled, before a bias is added. Scores are then exact to about 2^-22 of
@@ -53,21 +74,18 @@ impl Problem {
     /// # Errors
     /// [`Error::Number`] unless the cap is in `2^-60..=2^60`.
     pub fn with_softcap(self, cap: f32) -> Result<Problem, Error> {
-        Ok(Problem { scores: Scores { softcap: Some(check_factor("softcap", cap)?), ..self.scores }, ..self })
+        let scores = Scores { softcap: Some(check_factor("softcap", cap)?), ..self.options.scores };
+        Ok(self.with_options(|options| Options { scores, ..options }))
     }
 
     /// The cap of scores.
     pub fn softcap(&self) -> Option<f32> {
-        self.scores.softcap
-    }
-
-    pub(in crate::attention) fn with_scores(self, scores: Scores) -> Problem {
-        Problem { scores, ..self }
+        self.options.scores.softcap
     }
 
     /// How scores become exponents.
     pub(in crate::attention) fn scores(&self) -> Scores {
-        self.scores
+        self.options.scores
     }
 
     /// The same with a tensor without gaps that is added to the scores, [batch, head, query, key], after scale and cap. Batches, heads and
@@ -133,7 +151,8 @@ impl Problem {
         ] {
             check_within(what, stride, 0, most)?;
         }
-        Ok(Problem { bias: Some(Bias { dtype, strides }), ..self })
+        let bias = Some(Bias { dtype, strides });
+        Ok(self.with_options(|options| Options { bias, ..options }))
     }
 
     /// What a kernel must be able to do besides attention of all queries to all keys.
@@ -142,39 +161,39 @@ impl Problem {
             left: self.mask.left().is_some(),
             right: self.mask.right().is_some(),
             packed: self.is_packed(),
-            softcap: self.scores.softcap.is_some(),
-            bias: self.bias.as_ref().map(Bias::dtype),
-            lse: self.lse,
+            softcap: self.softcap().is_some(),
+            bias: self.bias().map(Bias::dtype),
+            lse: self.lse(),
         }
     }
 
     /// What is added to the scores.
     pub fn bias(&self) -> Option<&Bias> {
-        self.bias.as_ref()
+        self.options.bias.as_ref()
     }
 
     /// The elements of the bias from the first one to the last one: 0 without a bias.
     pub fn bias_len(&self) -> i64 {
         let empty = [self.batches, self.queries, self.keys].contains(&0);
         let extents = [self.queries, self.heads, self.batches];
-        self.bias.as_ref().filter(|_| !empty).map_or(0, |bias| span(self.keys, bias.strides, extents))
+        self.bias().filter(|_| !empty).map_or(0, |bias| span(self.keys, bias.strides, extents))
     }
 
     /// The same with the logsumexps written too, to the base e: f32, [batch, head, query] without gaps. A query that sees no key has
     /// negative infinity.
     #[must_use]
     pub fn with_lse(self, lse: bool) -> Problem {
-        Problem { lse, ..self }
+        self.with_options(|options| Options { lse, ..options })
     }
 
     /// Whether the logsumexps are written.
     pub fn lse(&self) -> bool {
-        self.lse
+        self.options.lse
     }
 
     /// The elements of these logarithms: 0 where they are not written.
     pub fn lse_len(&self) -> i64 {
-        if self.lse { (self.heads * self.queries).saturating_mul(self.batches) } else { 0 }
+        if self.lse() { (self.heads * self.queries).saturating_mul(self.batches) } else { 0 }
     }
 
     /// The place of the logarithm of a row of Q.
@@ -186,12 +205,7 @@ impl Problem {
 /// The largest scale and cap; the least ones are 1 divided by it. Their quotients and products with small numbers are normal numbers of f32.
 const LARGEST: f32 = (1u64 << 60) as f32;
 
-/// The scores of rows of this many elements, if nothing else is asked for.
-pub(in crate::attention) fn scores(head_dim: i64) -> Scores {
-    Scores { scale: (head_dim as f32).sqrt().recip(), softcap: None }
-}
-
 /// Checks a scale or a cap. NaN is in no range.
-pub(in crate::attention) fn check_factor(what: &'static str, value: f32) -> Result<f32, Error> {
+fn check_factor(what: &'static str, value: f32) -> Result<f32, Error> {
     if (1.0 / LARGEST..=LARGEST).contains(&value) { Ok(value) } else { Err(Error::Number { what, value }) }
 }

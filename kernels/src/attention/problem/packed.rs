@@ -53,7 +53,7 @@ impl Problem {
         if self.batches != 1 {
             return refuse("batches", self.batches.to_string(), "1 for packed sequences".into());
         }
-        if self.bias.is_some() {
+        if self.options.bias.is_some() {
             return refuse("bias", "packed sequences".into(), "batches".into());
         }
         for (name, begins, rows) in
