@@ -233,7 +233,7 @@ fn attentions(stream: &Arc<CudaStream>, device: &Device) -> Result<Vec<Value>, F
     let launch = prepared.launches().next().ok_or("no launch")?;
     let mut driver = raw(stream, launch);
     let host = same[..3].iter().map(|buffer| buffer.download()).collect::<Result<Vec<_>, _>>()?;
-    let host = attention::Host { q: &host[0], k: &host[1], v: &host[2], bias: &[] };
+    let host = attention::Host { q: &host[0], k: &host[1], v: &host[2], bias: &[], sinks: &[] };
     let right = |who: &str, o: &Buffer<bf16>| -> Result<(), Failure> {
         let found = attention::check(&problem, &host, &o.download()?, &[], None)?;
         o.fill_bytes(0xff)?;

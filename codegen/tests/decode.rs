@@ -29,6 +29,7 @@ pub(crate) const CONFIG: DecodeConfig = DecodeConfig {
         softcap: false,
         scales: false,
         lse: true,
+        sinks: false,
         parts: true,
         programmatic: false,
     },
@@ -65,6 +66,7 @@ fn every_configuration_is_generated() {
                             left: all,
                             softcap: all,
                             scales: all,
+                            sinks: all,
                             programmatic: all,
                             ..CONFIG.features
                         };

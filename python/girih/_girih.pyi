@@ -237,6 +237,7 @@ def _attention(
     window: int | None,
     scale: float | None,
     softcap: float | None,
+    sinks: Any,
 ) -> None: ...
 def _gemm(device: Device, a: Any, b: Any, c: Any, bias: Any, activation: str | None, tf32: bool) -> None: ...
 def _judge(

@@ -125,6 +125,7 @@ def attention(
     window: int | None = None,
     scale: float | None = None,
     softcap: float | None = None,
+    sinks: Any = None,
     stream: Any = None,
     checks: bool = True,
 ) -> Any:
@@ -134,6 +135,7 @@ def attention(
     as FlashAttention. ``k`` and ``v`` may have fewer heads, each of which serves as many heads of ``q``. ``causal`` is True for as many
     queries as keys; else 'top_left' (query i sees keys up to i) or 'bottom_right' (the last query sees all keys). ``window`` is how many
     keys before its own a query sees. ``scale`` is ``1 / sqrt(dim)`` unless given; ``softcap`` bounds scores by ``cap * tanh(x / cap)``.
+    ``sinks`` is a vector of f32, a logit of each head of ``q``, which joins the softmax's denominator.
     Returns ``out``, which is made unless given. Raises ``KernelError``, ``DeviceError``.
     """
     if order not in ("bhsd", "bshd"):
@@ -149,8 +151,11 @@ def attention(
     if out is None:
         out = _like(q, tuple(_shape_of(q, "q")), None, stream)
     named = [("q", _contiguous(q)), ("k", _contiguous(k)), ("v", _contiguous(v)), ("out", out)]
+    if sinks is not None:
+        named.append(("sinks", _contiguous(sinks)))
     device, given = _given(named, stream, checks)
-    _attention(device, given, order == "bshd", str(causal) if causal else None, window, scale, softcap)
+    of_sinks = given[4] if sinks is not None else None
+    _attention(device, given[:4], order == "bshd", str(causal) if causal else None, window, scale, softcap, of_sinks)
     return out
 
 

@@ -99,7 +99,7 @@ fn _gemm(
 
 /// o = softmax(scale q k^T + mask) v
 #[pyfunction]
-#[pyo3(signature = (device, tensors, bshd, causal, window, scale, softcap))]
+#[pyo3(signature = (device, tensors, bshd, causal, window, scale, softcap, sinks))]
 #[allow(clippy::too_many_arguments, reason = "girih.kernels calls it, by position")]
 fn _attention(
     py: Python<'_>,
@@ -110,11 +110,13 @@ fn _attention(
     window: Option<i64>,
     scale: Option<f32>,
     softcap: Option<f32>,
+    sinks: Option<Described<'_>>,
 ) -> Result<()> {
     let named = ["q", "k", "v", "out"].into_iter().zip(tensors);
     let arrays = named.map(|(name, array)| OnDevice::new(device, name, array)).collect::<Result<Vec<_>>>()?;
     let [q, k, v, o] = &arrays[..] else { return Ok(()) };
-    o.is_written([q, k, v])?;
+    let sinks = sinks.map(|sinks| OnDevice::new(device, "sinks", sinks)).transpose()?;
+    o.is_written([q, k, v].into_iter().chain(&sinks))?;
     // batches, heads, rows, head dim; strides of rows, heads, batches
     let mut shapes = [[0; 4]; 4];
     let mut strides = [[0; 3]; 4];
@@ -171,9 +173,20 @@ fn _attention(
     if let Some(cap) = softcap {
         problem = problem.with_softcap(cap)?;
     }
+    if let Some(sinks) = &sinks
+        && (sinks.dtype != DType::F32 || sinks.shape != [heads] || sinks.strides != [1] && heads > 1)
+    {
+        return Err(PyValueError::new_err(format!(
+            "sinks must be a contiguous vector of {heads} f32, not of {:?} {} with the strides {:?}",
+            sinks.shape, sinks.dtype, sinks.strides
+        ))
+        .into());
+    }
+    problem = problem.with_sinks(sinks.is_some());
     device.work(py, || {
         let kernel = device.products.attention(problem)?;
-        Ok(kernel.run_untyped([q, k, v, o].map(OnDevice::untyped), &[])?)
+        let given = sinks.as_ref().map(|sinks| ("sinks", Given::from(sinks.untyped())));
+        Ok(kernel.run_untyped([q, k, v, o].map(OnDevice::untyped), given.as_slice())?)
     })?;
     o.back(py)
 }

@@ -176,7 +176,7 @@ def test_strides_that_no_kernel_takes_are_refused():
         girih._girih._program(device, "softmax_bf16_1x4096", [on_gpu(2**62, 1), on_gpu(4, 1)], [])
 
 
-def attention(q, k, v, mask=None, scale=None, softcap=None):
+def attention(q, k, v, mask=None, scale=None, softcap=None, sinks=None):
     q, k, v = (x.astype(np.float64) for x in (q, k, v))
     k, v = (np.repeat(x, q.shape[1] // x.shape[1], axis=1) for x in (k, v))
     scores = np.einsum("bhid,bhjd->bhij", q, k) * (scale or q.shape[-1] ** -0.5)
@@ -184,8 +184,11 @@ def attention(q, k, v, mask=None, scale=None, softcap=None):
         scores = softcap * np.tanh(scores / softcap)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf)
+    column = np.full(scores.shape[1], -np.inf) if sinks is None else sinks.astype(np.float64)
+    column = np.broadcast_to(column[None, :, None, None], (*scores.shape[:3], 1))
+    scores = np.concatenate([scores, column], -1)
     e = np.exp(scores - scores.max(-1, keepdims=True))
-    return np.einsum("bhij,bhjd->bhid", e / e.sum(-1, keepdims=True), v)
+    return np.einsum("bhij,bhjd->bhid", (e / e.sum(-1, keepdims=True))[..., :-1], v)
 
 
 def heads(b, h, s, d, dtype=np.float32):
@@ -212,6 +215,15 @@ def test_attention_with_a_window_a_scale_and_a_cap():
     mask = j <= i
     out = girih.attention(q, k, v, causal="top_left")
     np.testing.assert_allclose(out, attention(q, k, v, mask), rtol=2e-3, atol=2e-4)
+
+
+def test_attention_with_sinks():
+    q, k, v = heads(2, 4, 37, 32), heads(2, 2, 37, 32), heads(2, 2, 37, 32)
+    sinks = np.array([0.5, -np.inf, 3.0, 1e4], np.float32)
+    out = girih.attention(q, k, v, sinks=sinks)
+    np.testing.assert_allclose(out, attention(q, k, v, sinks=sinks), rtol=2e-3, atol=2e-4)
+    with pytest.raises(ValueError, match="sinks must be a contiguous vector of 4 f32"):
+        girih.attention(q, k, v, sinks=sinks[:3])
 
 
 def test_attention_of_bf16():

@@ -23,6 +23,9 @@ pub(crate) struct OptionArgs {
     /// Let scores become cap * tanh(score / cap)
     #[arg(long, value_name = "CAP")]
     softcap: Option<f32>,
+    /// Let a random logit of each query head join the softmax's denominator
+    #[arg(long)]
+    sinks: bool,
     /// Compute the logsumexps too
     #[arg(long)]
     lse: bool,
@@ -32,7 +35,7 @@ impl OptionArgs {
     /// The problem with the options.
     pub(super) fn of(&self, problem: Problem) -> Result<Problem, girih_kernels::Error> {
         let lse = problem.lse() || self.lse;
-        let problem = problem.with_lse(lse);
+        let problem = problem.with_lse(lse).with_sinks(self.sinks);
         let problem = self.scale.map_or(Ok(problem.clone()), |scale| problem.with_scale(scale))?;
         self.softcap.map_or(Ok(problem.clone()), |cap| problem.with_softcap(cap))
     }
@@ -42,23 +45,25 @@ impl OptionArgs {
 #[derive(Default)]
 pub(crate) struct Extras {
     bias: Vec<f32>,
+    sinks: Vec<f32>,
 }
 
 impl Extras {
     /// Random elements, of a bias those that `T` has.
     pub(super) fn random<T: Element>(problem: &Problem, rng: &mut StdRng) -> Extras {
         let bias: Vec<T> = random(rng, problem.bias_len());
-        Extras { bias: bias.into_iter().map(|x| rounded(x.to_f64())).collect() }
+        let bias = bias.into_iter().map(|x| rounded(x.to_f64())).collect();
+        Extras { bias, sinks: random(rng, problem.sinks_len()) }
     }
 
     /// These elements of a bias.
     pub(super) fn of_bias(bias: Vec<f32>) -> Extras {
-        Extras { bias }
+        Extras { bias, sinks: Vec::new() }
     }
 
     /// All that the reference reads.
     pub(super) fn host<'a, T>(&'a self, [q, k, v]: [&'a [T]; 3]) -> Host<'a, T> {
-        Host { q, k, v, bias: &self.bias }
+        Host { q, k, v, bias: &self.bias, sinks: &self.sinks }
     }
 
     /// The bytes of the inputs on a device, the bias in both dtypes.
@@ -73,6 +78,7 @@ pub(crate) struct ExtrasOnDevice<T: Pod> {
     /// The bias in f32, and in the dtype of the tensors.
     wide: Buffer<f32>,
     narrow: Buffer<T>,
+    sinks: Buffer<f32>,
 }
 
 impl<T: Element + Pod> ExtrasOnDevice<T> {
@@ -87,6 +93,7 @@ impl<T: Element + Pod> ExtrasOnDevice<T> {
             lse: device.alloc::<f32>(size(problem.lse_len()))?,
             wide: device.upload(&extras.bias)?,
             narrow: device.upload(&narrow)?,
+            sinks: device.upload(&extras.sinks)?,
         })
     }
 
@@ -96,7 +103,8 @@ impl<T: Element + Pod> ExtrasOnDevice<T> {
         let bias =
             problem.bias().map(|bias| ("bias", if bias.dtype() == DType::F32 { wide } else { narrow }));
         let lse = problem.lse().then(|| ("lse", Given::from(&self.lse)));
-        bias.into_iter().chain(lse).collect()
+        let sinks = problem.sinks().then(|| ("sinks", Given::from(&self.sinks)));
+        bias.into_iter().chain(lse).chain(sinks).collect()
     }
 }
 
@@ -107,6 +115,7 @@ pub(super) struct OptionReport {
     softcap: Option<f32>,
     bias: Option<&'static str>,
     lse: bool,
+    sinks: bool,
 }
 
 impl OptionReport {
@@ -116,6 +125,7 @@ impl OptionReport {
             softcap: problem.softcap(),
             bias: problem.bias().map(|bias| bias.dtype().name()),
             lse: problem.lse(),
+            sinks: problem.sinks(),
         }
     }
 
@@ -123,6 +133,7 @@ impl OptionReport {
     pub(super) fn modifiers(&self) -> String {
         let cap = self.softcap.map_or(String::new(), |cap| format!(", cap {cap}"));
         let bias = self.bias.map_or(String::new(), |dtype| format!(", bias of {dtype}"));
-        format!("{cap}{bias}")
+        let sinks = if self.sinks { ", sinks" } else { "" };
+        format!("{cap}{bias}{sinks}")
     }
 }

@@ -49,6 +49,8 @@ pub struct Features {
     pub bias: Option<DType>,
     /// Whether the logsumexps are written.
     pub lse: bool,
+    /// Whether a logit of each query head joins the sum of exponentials of each row, without a value.
+    pub sinks: bool,
 }
 
 /// How scores become exponents of two. Kernels compute `2^(exponent * score)`, or with a cap `2^(exponent * tanh)`.

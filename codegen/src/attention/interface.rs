@@ -49,7 +49,7 @@ pub struct Arguments {
     /// How many keys before and behind the diagonal a query sees, each at most [`super::MAX_LENGTH`].
     pub window: [i64; 2],
     /// The strides of heads and batches of the logsumexps, f32, to the base e. Rows follow each other. A row that sees no
-    /// key has negative infinity.
+    /// key has its sink, or negative infinity.
     pub lse: [i64; 2],
     /// The strides of queries, heads and batches of the bias, (Query,Key,Head,Batch), 0 where all share it. Keys follow each other. Queries and keys are
     /// counted in their sequence.
@@ -84,7 +84,8 @@ impl Arguments {
     }
 }
 
-/// A generated attention kernel, and what its launches need to know.
+/// A generated attention kernel, and what its launches need to know. Its memory is `q`, `k`, `v` and `o`; `table`; `lse`; `bias`; and `sinks`, f32, a logit
+/// of each query head.
 pub type AttentionKernel = Generated<Arguments>;
 
 /// The parameters of the kernel that is being written.
@@ -106,6 +107,8 @@ pub(super) struct Interface<'a> {
     /// What scores are multiplied by to become exponents of the cap's tanh.
     pub inner_scale: Option<Scalar>,
     pub bias: Option<Bias>,
+    /// The address of the sinks.
+    pub sinks: Option<Expr>,
     pub partitions: Vec<(&'static str, String)>,
 }
 
@@ -198,6 +201,7 @@ impl<'a> Interface<'a> {
             }),
             None => None,
         };
+        let sinks = features.sinks.then(|| params.pointer(b, "sinks", 4));
         let partitions = Vec::new();
         Ok(Interface {
             config,
@@ -213,6 +217,7 @@ impl<'a> Interface<'a> {
             lse,
             inner_scale,
             bias,
+            sinks,
             partitions,
         })
     }

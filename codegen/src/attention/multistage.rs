@@ -11,6 +11,7 @@ use girih_tensor::{DType, Slice, Tensor};
 use super::Tensor4;
 use super::interface::{Interface, Lse};
 use super::mask::{Sight, place};
+use super::rows::{Sink, Total};
 use super::scores::{Addend, Tanh, adjust};
 use super::softmax::Softmax;
 use super::tile::{Entry, for_each_tile};
@@ -141,7 +142,9 @@ impl Parts<'_> {
         b.comment("epilogue");
         let Parts { interface, memory, entry, products, softmax, .. } = self;
         let rows = softmax.totals(b)?;
-        let divisions = rows.iter().map(|row| row.division(b)).collect::<Result<Vec<_>, _>>()?;
+        let (sink, scale) = (Sink::of_head(b, interface.sinks.as_ref(), &entry.head)?, &interface.scale);
+        let divided = |row: &Total| row.division_with(b, scale, sink.as_ref());
+        let divisions = rows.iter().map(divided).collect::<Result<Vec<_>, _>>()?;
         let result = softmax.divided(b, &products.sums.values, &divisions)?;
         // A warp writes where it alone has read queries.
         let staged = products.sums.thread.partition(Operand::C, &memory.queries.tensor()?)?; // (FrgV,RestQ,RestD)
@@ -154,7 +157,8 @@ impl Parts<'_> {
                 let [query, key] = place(&places, first as i64)?;
                 // One of the threads that share the row.
                 b.if_(&Cond::equal(&key, &Expr::from(0)), |b| {
-                    write(b, &lse.slice(Slice::At(query.clone()))?, &[row.lse(&interface.scale)])
+                    let joined = Sink::join(sink.as_ref(), b, row.lse(scale))?;
+                    write(b, &lse.slice(Slice::At(query.clone()))?, &[joined])
                 })?;
             }
         }

@@ -7,10 +7,13 @@
 //! - Otherwise the row is **far**: the rounding error of the product would make exponentials overflow or vanish. Its origin is the maximum and its shift
 //!   is 0, so the difference of the scores is rounded once, before it is scaled.
 
-use girih_tensor::DType;
+use std::f64::consts::{LN_2, LOG2_E};
+
+use girih_ptx::Type;
+use girih_tensor::{DType, Space};
 
 use crate::builder::{Builder, Cond};
-use crate::{Error, Scalar};
+use crate::{Error, Expr, Scalar};
 
 /// The shifts of near rows are smaller. They are rounded by 2^-5 at most, by which exponents of 2 are off.
 const NEAR: f64 = (1 << 20) as f64;
@@ -104,12 +107,75 @@ impl Total {
         Ok(Division { inverse, is_empty: self.sum.equals(0.0) })
     }
 
+    /// The division of the row's weighted sums by a sum that a sink has joined.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`].
+    #[track_caller]
+    pub(super) fn division_with(
+        &self,
+        b: &mut Builder,
+        scale: &Scalar,
+        sink: Option<&Sink>,
+    ) -> Result<Division, Error> {
+        let Division { mut inverse, is_empty } = self.division(b)?;
+        if let Some(sink) = sink {
+            let share = sink.share(b, &self.lse(scale))?;
+            inverse = b.hold(&(inverse * share))?;
+        }
+        Ok(Division { inverse, is_empty })
+    }
+
     /// The logarithm of the sum of the exponentials of the scores, to the base e.
     pub(super) fn lse(&self, scale: &Scalar) -> Scalar {
-        let ln_2 = std::f64::consts::LN_2;
         // To the base 2 a logarithm might overflow that f32 represents to the base e.
-        let rest = (self.sum.log2() + self.reference.shift()) * ln_2;
-        (self.reference.origin() * ln_2).mul_add_to_zero(scale, rest)
+        let rest = (self.sum.log2() + self.reference.shift()) * LN_2;
+        (self.reference.origin() * LN_2).mul_add_to_zero(scale, rest)
+    }
+}
+
+/// A logit that joins the sum of a row's exponentials and has no value: one for each query head, in units of scaled scores. It joins when the row
+/// ends, as a factor of the quotients, which needs no common reference with the scores.
+#[derive(Clone, Debug)]
+pub(super) struct Sink(Scalar);
+
+impl Sink {
+    /// Reads the logit of a query head, if the kernel has the sinks at this address.
+    ///
+    /// # Errors
+    /// As [`Builder::load`].
+    #[track_caller]
+    pub(super) fn of_head(b: &mut Builder, sinks: Option<&Expr>, head: &Expr) -> Result<Option<Sink>, Error> {
+        let Some(sinks) = sinks else { return Ok(None) };
+        let logit = b.reg(Type::F32);
+        b.load(Space::Gmem, std::slice::from_ref(&logit), &(sinks + &(head * 4)), &Cond::Always)?;
+        b.scalar_in(&logit, DType::F32).map(|logit| Some(Sink(logit)))
+    }
+
+    /// The share of the keys in the sum, if this is their logsumexp: 0 for a row that sees no key, and 1 with a sink of negative infinity.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`].
+    #[track_caller]
+    pub(super) fn share(&self, b: &mut Builder, lse: &Scalar) -> Result<Scalar, Error> {
+        let lse = b.hold(lse)?;
+        let share = (((&self.0 - &lse) * LOG2_E).exp2_ftz() + 1.0).recip_ftz();
+        b.hold(&Scalar::new(DType::F32, 0.0).select(&lse.equals(f64::NEG_INFINITY), share))
+    }
+
+    /// The logsumexp of the keys and of the sink, if there is one.
+    ///
+    /// # Errors
+    /// As [`Builder::scalar`].
+    #[track_caller]
+    pub(super) fn join(sink: Option<&Sink>, b: &mut Builder, lse: Scalar) -> Result<Scalar, Error> {
+        let Some(Sink(logit)) = sink else { return Ok(lse) };
+        let lse = b.hold(&lse)?;
+        let greatest = b.hold(&logit.max(&lse))?;
+        let rest = (((logit - &lse).abs() * -LOG2_E).exp2_ftz() + 1.0).log2();
+        // The difference of two negative infinities is no number.
+        let joined = rest.mul_add(LN_2, &greatest);
+        b.hold(&greatest.select(&greatest.equals(f64::NEG_INFINITY), joined))
     }
 }
 

@@ -16,7 +16,15 @@ pub(crate) const SMALL: AttentionConfig = AttentionConfig {
     dtype: DType::Bf16,
     head_dim: 32,
     tile: [128, 16],
-    features: Features { left: false, right: false, packed: false, softcap: false, bias: None, lse: true },
+    features: Features {
+        left: false,
+        right: false,
+        packed: false,
+        softcap: false,
+        bias: None,
+        lse: true,
+        sinks: false,
+    },
 };
 
 /// Three warpgroups, and one of everything else.
@@ -187,7 +195,7 @@ fn random_problems_are_right() {
         let [softcap, biased, of_f16, short] = [(); 4].map(|()| below(4) == 0);
         let dtype = if of_f16 { DType::F16 } else { DType::Bf16 };
         let bias = biased.then_some(DType::Bf16);
-        let features = Features { left, right, packed, softcap, bias, lse: true };
+        let features = Features { left, right, packed, softcap, bias, lse: true, sinks: false };
         let warpgroups = 2 + below(3) as i64;
         let registers = [[24, 240], [32, 160], [24, 112]][warpgroups as usize - 2];
         let (stages, buffers) = (1 + below(3) as i64, 1 + below(2) as i64);

@@ -39,8 +39,15 @@ fn alone(queries: usize, keys: usize, diagonal: i64) -> [Sequence; 1] {
 }
 
 const DTYPES: [DType; 3] = [DType::Bf16, DType::F16, DType::F32];
-pub(crate) const LSE: Features =
-    Features { left: false, right: false, packed: false, softcap: false, bias: None, lse: true };
+pub(crate) const LSE: Features = Features {
+    left: false,
+    right: false,
+    packed: false,
+    softcap: false,
+    bias: None,
+    lse: true,
+    sinks: false,
+};
 
 #[test]
 fn lengths_are_ragged() {
@@ -166,7 +173,7 @@ fn random_cases() {
         let mut flag = || below(2) == 1;
         let (left, right, packed, softcap, lse, by_heads) = (flag(), flag(), flag(), flag(), flag(), flag());
         let bias = [None, Some(dtype), Some(DType::F32)][below(3)];
-        let features = Features { left, right, packed, softcap, bias, lse };
+        let features = Features { left, right, packed, softcap, bias, lse, sinks: false };
         let warps = 1 << below(3);
         let vector = 1 << below(if dtype == DType::F32 { 3 } else { 4 });
         let form = Form::Multistage(Multistage { warps, stages: 2 + below(3) as i64, vector, min_blocks: 0 });

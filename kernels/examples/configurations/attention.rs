@@ -28,7 +28,7 @@ impl Case {
                 ]
             }
         };
-        let Features { left, right, packed, softcap, bias, lse } = config.features;
+        let Features { left, right, packed, softcap, bias, lse, sinks } = config.features;
         facts.push(config.dtype.to_string());
         facts.push(bias.map_or(String::from("unbiased"), |dtype| format!("bias_{dtype}")));
         for (has, [with, without]) in [
@@ -37,6 +37,7 @@ impl Case {
             (packed, ["packed", "batched"]),
             (softcap, ["capped", "uncapped"]),
             (lse, ["lse", "no_lse"]),
+            (sinks, ["sinks", "no_sinks"]),
         ] {
             facts.push((if has { with } else { without }).into());
         }

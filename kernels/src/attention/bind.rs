@@ -9,8 +9,9 @@ use crate::Error;
 use crate::family::{self, Memory, check};
 use crate::gemm::Given;
 
-/// The names by which a launch gives the bias and the logsumexps.
+/// The names by which a launch gives the bias, the sinks and the logsumexps.
 const BIAS: &str = "bias";
+const SINKS: &str = "sinks";
 const LSE: &str = "lse";
 
 /// What launches of a problem compute, by a table with this many entries.
@@ -59,17 +60,20 @@ pub(super) fn extras<'a>(
 ) -> Result<Vec<family::Given<'a>>, Error> {
     let bias = problem.bias().map(|bias| (BIAS, bias.dtype(), problem.bias_len()));
     let lse = problem.lse().then_some((LSE, girih_tensor::DType::F32, problem.lse_len()));
+    let sinks = problem.sinks().then_some((SINKS, girih_tensor::DType::F32, problem.sinks_len()));
     for (i, (name, _)) in given.iter().enumerate() {
-        let wanted = [&bias, &lse].into_iter().flatten().any(|(wanted, ..)| wanted == name);
+        let wanted = [&bias, &sinks, &lse].into_iter().flatten().any(|(wanted, ..)| wanted == name);
         if !wanted || given[..i].iter().any(|(other, _)| other == name) {
             let found = if wanted { "given twice" } else { "nothing that the problem has" };
-            let names: Vec<&str> = [&bias, &lse].into_iter().flatten().map(|(name, ..)| *name).collect();
+            let names: Vec<&str> =
+                [&bias, &sinks, &lse].into_iter().flatten().map(|(name, ..)| *name).collect();
             let accepted = format!("each of these once: [{}]", names.join(", "));
             return Err(Error::Input { name: (*name).into(), found: found.into(), accepted });
         }
     }
-    let wanted =
-        [(bias, false), (lse, true)].into_iter().filter_map(|(wanted, written)| Some((wanted?, written)));
+    let wanted = [(bias, false), (sinks, false), (lse, true)]
+        .into_iter()
+        .filter_map(|(wanted, written)| Some((wanted?, written)));
     let one = |((slot, dtype, elements), written)| {
         let memory = Given::list(given, slot, dtype, elements)?;
         Ok(family::Given { slot, name: slot, memory, dtype, elements, aligned: dtype.bytes(), written })

@@ -24,6 +24,8 @@ pub struct Host<'a, T> {
     pub v: &'a [T],
     /// The buffer of the bias, each element as f32; not looked at without a bias.
     pub bias: &'a [f32],
+    /// The sinks, (Head); not looked at without sinks.
+    pub sinks: &'a [f32],
 }
 
 impl<T> Host<'_, T> {
@@ -34,12 +36,14 @@ impl<T> Host<'_, T> {
         {
             problem.array(tensor).fits(tensor.name(), len)?;
         }
-        let (needed, len) = (problem.bias_len(), self.bias.len());
-        if wide(needed) > len as u64 {
-            Err(Error::BufferTooSmall { matrix: "bias", needed, len })
-        } else {
-            Ok(())
+        for (matrix, needed, len) in
+            [("bias", problem.bias_len(), self.bias.len()), ("sinks", problem.sinks_len(), self.sinks.len())]
+        {
+            if wide(needed) > len as u64 {
+                return Err(Error::BufferTooSmall { matrix, needed, len });
+            }
         }
+        Ok(())
     }
 }
 
@@ -169,7 +173,7 @@ const SAMPLED: usize = 192;
 ///
 /// // One query, which weighs two keys equally.
 /// let problem = Problem::new(DType::F32, Order::Bshd, [1, 1, 1, 2, 1])?;
-/// let host = Host { q: &[0.0f32], k: &[1.0, 5.0], v: &[2.0, 4.0], bias: &[] };
+/// let host = Host { q: &[0.0f32], k: &[1.0, 5.0], v: &[2.0, 4.0], bias: &[], sinks: &[] };
 /// assert!(check(&problem, &host, &[3.0f32], &[], None)?.passed());
 /// assert!(!check(&problem, &host, &[3.001f32], &[], None)?.passed());
 /// # Ok::<(), girih_kernels::Error>(())

@@ -19,6 +19,7 @@ pub(crate) struct Inputs<T> {
     pub(crate) k: Vec<T>,
     pub(crate) v: Vec<T>,
     pub(crate) bias: Vec<f32>,
+    pub(crate) sinks: Vec<f32>,
 }
 
 /// What the elements are.
@@ -87,11 +88,18 @@ impl<T: Element> Inputs<T> {
             Values::Exact(_) => [0.0, f64::from(mask), f64::NEG_INFINITY][rng.random_range(0..3)],
         };
         let bias = (0..problem.bias_len()).map(|at| rounded(bias(at))).collect();
-        Inputs { q, k, v, bias }
+        // Of some heads there is no sink, and one takes all.
+        let sink = |head: i64| match head % 4 {
+            1 => f32::NEG_INFINITY,
+            2 => 60.0,
+            _ => rng.random_range(-3.0..3.0),
+        };
+        let sinks = (0..problem.sinks_len()).map(sink).collect();
+        Inputs { q, k, v, bias, sinks }
     }
 
     pub(crate) fn host(&self) -> Host<'_, T> {
-        Host { q: &self.q, k: &self.k, v: &self.v, bias: &self.bias }
+        Host { q: &self.q, k: &self.k, v: &self.v, bias: &self.bias, sinks: &self.sinks }
     }
 }
 
@@ -179,7 +187,11 @@ pub(crate) fn verify_inputs<T: Element + Pod>(
     let wide = device.upload(&inputs.bias)?;
     let narrow: Vec<T> = inputs.bias.iter().map(|&x| T::from_f64(x.into())).collect();
     let narrow = device.upload(&narrow)?;
+    let sinks = device.upload(&inputs.sinks)?;
     let mut given = Vec::new();
+    if problem.sinks() {
+        given.push(("sinks", Given::from(&sinks)));
+    }
     if let Some(bias) = problem.bias() {
         given.push((
             "bias",
@@ -214,6 +226,7 @@ pub(crate) fn features(dtype: DType, dim: i64, most: i64) -> Result<Vec<Problem>
     let begins = [0, long / 3, long / 3, long / 3 + 1, long];
     let [of_queries, of_keys] =
         [begins, [0, long / 2, long - 9, long - 9, long]].map(|b| b.map(|b| b as u32));
+    let sinks = new(bhsd, [1, 4, long, long / 2])?.with_kv_heads(2)?.with_mask(Mask::causal(right))?;
     let packed = new(bshd, [1, 2, long + 3, long + 1])?.packed(&of_queries, &of_keys)?.with_lse(true);
     Ok(vec![
         new(bshd, [2, 2, long / 2, long])?,
@@ -241,6 +254,7 @@ pub(crate) fn features(dtype: DType, dim: i64, most: i64) -> Result<Vec<Problem>
             .with_strides(Tensor4::Q, [6 * dim, dim, 6 * dim * (long / 2)])?
             .with_strides(Tensor4::K, [6 * dim, dim, 6 * dim * (long / 2)])?
             .with_strides(Tensor4::O, [2 * dim + 16, dim, (2 * dim + 16) * (long / 2 + 1)])?,
+        sinks.with_lse(true).with_sinks(true),
     ])
 }
 
@@ -300,7 +314,7 @@ pub(crate) fn random(rng: &mut StdRng, dtype: DType, dim: i64, most: i64) -> Res
         let tensor = Tensor4::ALL[below(4) as usize];
         problem = problem.with_alignment(tensor, i64::from(dtype.bits() / 8))?;
     }
-    Ok(problem.with_lse(below(2) == 0))
+    Ok(problem.with_lse(below(2) == 0).with_sinks(below(4) == 0))
 }
 
 /// A random generator for a number.

@@ -65,6 +65,9 @@ impl Case {
         if rng.random_bool(0.5) {
             problem = problem.map(|attention| Ok(attention.with_lse(true)))?;
         }
+        if rng.random_bool(0.3) {
+            problem = problem.map(|attention| Ok(attention.with_sinks(true)))?;
+        }
         let length = |rng: &mut StdRng| match rng.random_range(0..6) {
             0 => 0,
             1 => 1,
@@ -141,10 +144,12 @@ pub(crate) struct Tensors<T: Pod, C: Pod> {
     scales: [Buffer<f32>; 2],
     o: Buffer<T>,
     lse: Buffer<f32>,
+    sinks: Buffer<f32>,
     host_q: Vec<T>,
     host_kv: [Vec<C>; 2],
     host_table: Vec<u32>,
     host_scales: [Vec<f32>; 2],
+    host_sinks: Vec<f32>,
 }
 
 impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
@@ -186,6 +191,13 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
         };
         let scales_of = |rng: &mut StdRng| (0..p.scales_len()).map(|_| scale(rng)).collect();
         let host_scales: [Vec<f32>; 2] = [scales_of(&mut rng), scales_of(&mut rng)];
+        // Of some heads there is no sink, and one takes all.
+        let sink = |head: i64| match head % 4 {
+            1 => f32::NEG_INFINITY,
+            2 => 60.0,
+            _ => rng.random_range(-3.0..3.0),
+        };
+        let host_sinks: Vec<f32> = (0..p.attention().sinks_len()).map(sink).collect();
         let at_least_one = |values: &[f32]| if values.is_empty() { vec![0.0] } else { values.to_vec() };
         let entries = if host_table.is_empty() { vec![0] } else { host_table.clone() };
         Ok(Tensors {
@@ -199,6 +211,8 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
             ],
             o: device.alloc(o_len as usize)?,
             lse: device.alloc(p.attention().lse_len() as usize)?,
+            sinks: device.upload(&host_sinks)?,
+            host_sinks,
             problem: p,
             host_q,
             host_kv,
@@ -210,7 +224,8 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
     /// What the problem has besides Q, K, V and O.
     pub(crate) fn given(&self) -> Vec<(&'static str, Given<'_>)> {
         let lse = self.problem.attention().lse().then(|| ("lse", Given::from(&self.lse)));
-        lse.into_iter().collect()
+        let sinks = self.problem.attention().sinks().then(|| ("sinks", Given::from(&self.sinks)));
+        lse.into_iter().chain(sinks).collect()
     }
 
     pub(crate) fn args<'a>(&'a self, given: &'a [(&str, Given<'a>)]) -> DecodeArgs<'a, T, C> {
@@ -240,7 +255,8 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
             let mut problem = Problem::new(p.dtype(), Order::Bshd, [1, heads, queries, keys, dim])?
                 .with_kv_heads(groups)?
                 .with_mask(Mask::window(p.attention().mask().left(), Some(0), Diagonal::BottomRight))?
-                .with_scale(p.attention().scale())?;
+                .with_scale(p.attention().scale())?
+                .with_sinks(p.attention().sinks());
             if let Some(cap) = p.attention().softcap() {
                 problem = problem.with_softcap(cap)?;
             }
@@ -259,7 +275,7 @@ impl<T: Element + Pod, C: Element + Pod> Tensors<T, C> {
                 all
             };
             let (k, v) = (dense(0), dense(1));
-            let host = Host { q: &q, k: &k, v: &v, bias: &[] };
+            let host = Host { q: &q, k: &k, v: &v, bias: &[], sinks: &self.host_sinks };
             let sequence = problem.sequences().next().ok_or("no sequence")?;
             for (head, query) in (0..heads).flat_map(|head| (0..queries).map(move |query| (head, query))) {
                 let wanted = row(&problem, &host, &sequence, head, query)?;

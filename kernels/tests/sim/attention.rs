@@ -17,7 +17,7 @@ use crate::checked;
 use crate::common::Failure;
 use crate::common::assembler::complaints;
 use crate::common::attention::{
-    Inputs, MASKS, exact, features, generator, random, verify, verify_inputs, verify_values,
+    Inputs, MASKS, Values, exact, features, generator, random, verify, verify_inputs, verify_values,
 };
 use crate::common::random::Unjudged;
 
@@ -147,7 +147,13 @@ fn verify_elements<T: girih_tensor::Element + girih_device::Pod>(
         }
     });
     let bias = bias.collect();
-    let inputs = Inputs { q: tensor(Tensor4::Q), k: tensor(Tensor4::K), v: tensor(Tensor4::V), bias };
+    let inputs = Inputs {
+        q: tensor(Tensor4::Q),
+        k: tensor(Tensor4::K),
+        v: tensor(Tensor4::V),
+        bias,
+        sinks: Vec::new(),
+    };
     for &kind in kinds(problem.dtype()) {
         verify_inputs(&attentions.by(problem, Some(kind))?, device, &inputs)?;
     }
@@ -347,6 +353,92 @@ fn calls_are_repeated() -> Result<(), Failure> {
     // SAFETY: the buffers still hold the problem's tensors.
     unsafe { graph.launch() }?;
     assert_eq!(o.download()?, vec![bf16::from_f32(5.0); 192]);
+    Ok(())
+}
+
+/// A sink joins each row once, by every form, with every option, and in rows that see no key.
+#[test]
+fn sinks_join_every_row() -> Result<(), Failure> {
+    let device = device()?;
+    let attentions = Attentions::new(&device);
+    let causal = Mask::causal(Diagonal::BottomRight);
+    let window = Mask::window(Some(20), Some(3), Diagonal::BottomRight);
+    for (kind, dtype) in [
+        (KernelKind::Sm80, DType::Bf16),
+        (KernelKind::Sm80, DType::F32),
+        (KernelKind::Sm90, DType::F16),
+        (KernelKind::Sm90, DType::Bf16),
+    ] {
+        let new = |order, sizes| Problem::new(dtype, order, sizes);
+        let problems = [
+            new(Order::Bhsd, [2, 4, 70, 90, 64])?.with_kv_heads(2)?.with_mask(window)?.with_lse(true),
+            new(Order::Bshd, [1, 4, 90, 60, 64])?.with_mask(causal)?.with_lse(true),
+            new(Order::Bshd, [1, 4, 90, 100, 64])?.packed(&[0, 30, 30, 88], &[0, 40, 70, 70])?.with_lse(true),
+            new(Order::Bshd, [1, 4, 60, 70, 64])?.with_softcap(5.0)?.with_bias(dtype, [1, 4, 1])?,
+        ];
+        for (seed, problem) in (0..).zip(problems) {
+            let attention = attentions.by(&problem.with_sinks(true), Some(kind))?;
+            verify(&attention, &device, seed, 3.0)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sinks of negative infinity change no bit. Those far above all scores take the whole sum, and a row without keys is 0, with its sink as logsumexp.
+#[test]
+fn sinks_may_have_any_size() -> Result<(), Failure> {
+    let device = device()?;
+    let attentions = Attentions::new(&device);
+    let causal = Mask::causal(Diagonal::BottomRight);
+    // The last problem is one of decoding, in several parts.
+    for (kind, queries, keys) in
+        [(Some(KernelKind::Sm80), 40i64, 30i64), (Some(KernelKind::Sm90), 40, 30), (None, 2, 700)]
+    {
+        let sizes = [1, 4, queries, keys, 64];
+        let problem = Problem::new(DType::Bf16, Order::Bhsd, sizes)?.with_mask(causal)?.with_lse(true);
+        let inputs = Inputs::<bf16>::new(&problem, 3, Values::Uniform(2.0));
+        let (q, k, v) = (device.upload(&inputs.q)?, device.upload(&inputs.k)?, device.upload(&inputs.v)?);
+        let run = |sinks: Option<[f32; 4]>| -> Result<(Vec<bf16>, Vec<f32>), Failure> {
+            let attention = attentions.by(&problem.clone().with_sinks(sinks.is_some()), kind)?;
+            assert_eq!(attention.decode().is_some(), kind.is_none());
+            let (o, lse) = (device.zeros::<bf16>(inputs.q.len())?, device.zeros((4 * queries) as usize)?);
+            let sinks = sinks.map(|sinks| device.upload(&sinks)).transpose()?;
+            let mut given = vec![("lse", Given::from(&lse))];
+            given.extend(sinks.as_ref().map(|sinks| ("sinks", Given::from(sinks))));
+            attention.run_with([&q, &k, &v, &o], &given)?;
+            Ok((o.download()?, lse.download()?))
+        };
+        let (plain, plain_lse) = run(None)?;
+        let none = run(Some([f32::NEG_INFINITY; 4]))?;
+        assert_eq!((&none.0, &none.1), (&plain, &plain_lse), "{kind:?}");
+        let large = [1e4, f32::MAX, f32::NEG_INFINITY, -1e4];
+        let (o, lse) = run(Some(large))?;
+        let empty = (queries - keys).max(0) as usize;
+        for (head, sink) in large.into_iter().enumerate() {
+            for row in 0..queries as usize {
+                let at = head * queries as usize + row;
+                let (columns, of_row) = (&o[at * 64..][..64], lse[at]);
+                if row < empty || sink > 0.0 {
+                    assert!(columns.iter().all(|x| x.to_f32() == 0.0), "{kind:?} {head} {row}");
+                    assert_eq!(of_row, sink, "{kind:?} {head} {row}");
+                } else {
+                    assert_eq!((columns, of_row), (&plain[at * 64..][..64], plain_lse[at]));
+                }
+            }
+        }
+    }
+    // A sink for each head is given once, in f32.
+    let problem = Problem::new(DType::Bf16, Order::Bhsd, [1, 4, 8, 8, 64])?.with_sinks(true);
+    let attention = attentions.get(&problem)?;
+    let all = device.zeros::<bf16>(4 * 8 * 64)?;
+    let o = device.zeros::<bf16>(4 * 8 * 64)?;
+    let (few, other) = (device.zeros::<f32>(3)?, device.zeros::<f16>(4)?);
+    let refused = |given: &[(&str, Given<'_>)]| {
+        attention.run_with([&all, &all, &all, &o], given).expect_err("bad sinks").to_string()
+    };
+    assert!(refused(&[]).contains("sinks"));
+    assert!(refused(&[("sinks", Given::from(&few))]).contains("sinks"));
+    assert!(refused(&[("sinks", Given::from(&other))]).contains("f16"));
     Ok(())
 }
 

@@ -48,9 +48,11 @@ fn computed<T: Element>(
                 }
                 all.push((from, score));
             }
-            let most = all.iter().fold(f32::NEG_INFINITY, |most, (_, score)| most.max(*score));
+            let sink = inputs.sinks.get(head as usize).copied().unwrap_or(f32::NEG_INFINITY);
+            let most = all.iter().fold(sink, |most, (_, score)| most.max(*score));
             let powers: Vec<f32> = all.iter().map(|(_, score)| (score - most).exp()).collect();
-            let sum: f32 = powers.iter().sum();
+            let of_sink = if sink == f32::NEG_INFINITY { 0.0 } else { (sink - most).exp() };
+            let sum = powers.iter().sum::<f32>() + of_sink;
             for column in 0..problem.head_dim() {
                 let weighted = all.iter().zip(&powers).fold(0.0, |out, ((from, _), power)| {
                     let v = float(inputs.v[v.offset(*from, column, group, sequence.batch) as usize]);
@@ -90,6 +92,12 @@ fn problems() -> Result<Vec<Problem>, Error> {
         packed.with_mask(Mask::causal(Diagonal::BottomRight))?.with_kv_heads(1)?,
         new(Order::Bshd, [2, 2, 5, 0, 8])?.with_lse(true),
         new(Order::Bshd, [0, 2, 5, 7, 8])?.with_lse(true),
+        new(Order::Bshd, [2, 4, 13, 29, 24])?.with_kv_heads(2)?.with_sinks(true),
+        new(Order::Bhsd, [2, 3, 29, 13, 8])?
+            .with_mask(Mask::causal(Diagonal::BottomRight))?
+            .with_softcap(3.0)?
+            .with_lse(true)
+            .with_sinks(true),
         // The heads of K and V beside those of Q, as a projection leaves all three.
         new(Order::Bshd, [2, 2, 7, 7, 8])?
             .with_strides(Tensor4::Q, [48, 8, 336])?
@@ -141,7 +149,7 @@ fn what_a_kernel_rounds_passes_and_what_it_misses_does_not() -> Result<(), Failu
 fn bounds_that_accept_everything_do_not_pass() -> Result<(), Failure> {
     let problem = Problem::new(DType::F32, Order::Bshd, [1, 1, 1, 2, 2])?.with_scale(1.0)?;
     let verdict = |q: [f32; 2], k: [f32; 4], o: [f32; 2]| -> Result<Verdict, Failure> {
-        let host = Host { q: &q, k: &k, v: &[1.0, 0.0, 0.0, 1.0], bias: &[] };
+        let host = Host { q: &q, k: &k, v: &[1.0, 0.0, 0.0, 1.0], bias: &[], sinks: &[] };
         Ok(check(&problem, &host, &o, &[], None)?.verdict())
     };
     // The scores are 2e8 and 2e8 + 3, whose products f32 rounds.
@@ -168,7 +176,7 @@ fn results_are_not_numbers_where_the_definition_says_so() -> Result<(), Failure>
     let problem =
         Problem::new(DType::F32, Order::Bshd, [1, 1, 2, 2, 1])?.with_mask(Mask::causal(Diagonal::TopLeft))?;
     let nan = f32::NAN;
-    let host = Host { q: &[1.0f32, 1.0], k: &[1.0, 1.0], v: &[2.0, nan], bias: &[] };
+    let host = Host { q: &[1.0f32, 1.0], k: &[1.0, 1.0], v: &[2.0, nan], bias: &[], sinks: &[] };
     let verdict = |o: [f32; 2]| Ok::<_, Failure>(check(&problem, &host, &o, &[], None)?.verdict());
     assert_eq!(verdict([2.0, nan])?, Verdict::Passed);
     for wrong in [[nan, nan], [2.0, 2.0], [2.5, nan], [2.0, f32::INFINITY]] {
@@ -302,7 +310,7 @@ fn refusals_say_what_is_accepted() -> Result<(), Failure> {
         assert_eq!(told(one.clone().packed(queries, keys)), message);
     }
     assert!(one.with_bias(DType::F32, [1, 1, 1])?.packed(&[0], &[0]).is_err());
-    let host = Host { q: &[bf16::ONE], k: &[], v: &[], bias: &[] };
+    let host = Host { q: &[bf16::ONE], k: &[], v: &[], bias: &[], sinks: &[] };
     let error = check(&problem, &host, &[], &[], None).expect_err("too small").to_string();
     assert_eq!(error, "q needs 7680 elements, its buffer has 1");
     Ok(())

@@ -47,6 +47,29 @@ fn large_scores() -> Result<(), Failure> {
     Ok(())
 }
 
+/// A sink joins each row once, of sequences in one part and in several, of tiles of rows of both sizes, and of 8-bit caches with scales.
+#[test]
+fn sinks_join_once() -> Result<(), Failure> {
+    let device = checked();
+    for (queries, heads, cache) in [
+        (1, [8, 2], DType::Bf16),
+        (3, [12, 3], DType::E4m3),
+        (16, [8, 1], DType::Bf16),
+        (1, [40, 2], DType::E5m2),
+    ] {
+        let problem = DecodeProblem::new(DType::Bf16, [4, queries], heads, 64, 300)?
+            .with_cache(cache, Some(ScalesOf::Head))?
+            .map(|attention| Ok(attention.with_sinks(true).with_lse(true)))?;
+        for parts in [1, 3] {
+            let case = Case { parts: Some(parts), ..of(problem.clone(), &[300, 0, 1, 130]) };
+            case.verify(&device, 4)?;
+        }
+        let paged = problem.paged(32, 60, CacheOrder::HeadsFirst)?;
+        Case { parts: Some(2), ..of(paged, &[300, 0, 1, 130]) }.verify(&device, 5)?;
+    }
+    Ok(())
+}
+
 /// Splits whose maxima are equal weigh as many as their keys, however large the scores are: all scores are one number, and O is the mean.
 #[test]
 fn equal_scores_are_the_mean_over_all_splits() -> Result<(), Failure> {

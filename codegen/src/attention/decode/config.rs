@@ -55,6 +55,8 @@ pub struct DecodeFeatures {
     pub scales: bool,
     /// Whether the logsumexps are written.
     pub lse: bool,
+    /// Whether a logit of each query head joins the sum of exponentials of each row, without a value.
+    pub sinks: bool,
     /// Whether the keys of a sequence are cut into parts, which a second kernel adds up.
     pub parts: bool,
     /// Whether the second kernel waits for the first by itself, so that its launch may be a programmatic one (sm_90).

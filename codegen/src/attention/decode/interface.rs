@@ -53,7 +53,7 @@ pub struct Arguments {
 
 /// A generated decoding kernel. Its memory is `q`, `o`, `k`, `v`; `lengths`, the numbers of keys, u32 for each batch; `table`, for each batch the pages of
 /// its keys, u32; `k_scale` and `v_scale`, f32; `lse`, the logsumexps, f32, to the base e, (Query,Head,Batch), compact, negative
-/// infinity for a row that sees no key; `partials`, the rows that parts leave, f32, ([`DecodeConfig::head_dim`],Query,Head,Batch,Part), compact;
+/// infinity for a row that sees no key and has no sink; `sinks`, f32, a logit of each query head; `partials`, the rows that parts leave, f32, ([`DecodeConfig::head_dim`],Query,Head,Batch,Part), compact;
 /// `partial_totals`, the maxima of scores and the sums of exponentials relative to them that parts leave, f32, (2,Query,Head,Batch,Part), compact.
 pub type DecodeKernel = Generated<Arguments>;
 
@@ -124,6 +124,8 @@ pub(super) struct Interface<'a> {
     pub scale_stride: Expr,
     pub lse: Option<(Expr, Int, Expr)>,
     pub parts: Option<Parts>,
+    /// The address of the sinks.
+    pub sinks: Option<Expr>,
 }
 
 /// A number in these limits, and the number that it is a multiple of.
@@ -246,6 +248,7 @@ impl<'a> Interface<'a> {
         } else {
             None
         };
+        let sinks = features.sinks.then(|| p.pointer(b, "sinks", 4));
         let partitions = if attends { config.describe()? } else { Vec::new() };
         Ok(Interface {
             params,
@@ -268,6 +271,7 @@ impl<'a> Interface<'a> {
             scale_stride,
             lse,
             parts,
+            sinks,
         })
     }
 

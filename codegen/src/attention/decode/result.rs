@@ -11,7 +11,7 @@ use super::share::Share;
 use super::weights::{scale_rows, weights};
 use crate::algorithm::{convert, copy, read, transform, write};
 use crate::atom::{AUTO_VECTORIZING_COPY, UNIVERSAL_COPY_128};
-use crate::attention::rows::{Reference, Total};
+use crate::attention::rows::{Reference, Sink, Total};
 use crate::builder::{Builder, Cond};
 use crate::sizes::ONE;
 use crate::tiled::copy::coalesced;
@@ -55,6 +55,7 @@ struct Rows {
     own: Own,
     /// Of each of the thread's rows the maximum and the sum of exponentials, and whether the thread writes what follows from them.
     totals: [[Scalar; 2]; ROWS],
+    sinks: [Option<Sink>; ROWS],
     scale: Scalar,
     writes: Cond,
 }
@@ -68,12 +69,15 @@ pub(super) fn finish(
     result: &Sums,
 ) -> Result<(), Error> {
     let config = interface.config;
-    let rows = if config.shares_rows() {
-        together(b, interface, place, result)?
-    } else {
-        alone(b, interface, place, result)?
+    let single = match interface.parts {
+        Some(_) => Cond::less(&share.parts, &Expr::from(2)),
+        None => Cond::Always,
     };
-    let single = Cond::less(&share.parts, &Expr::from(2));
+    let rows = if config.shares_rows() {
+        together(b, interface, place, result, &single)?
+    } else {
+        alone(b, interface, place, result, &single)?
+    };
     match &interface.parts {
         None => store(b, interface, place, &rows),
         Some(parts) => b.if_else(
@@ -91,13 +95,54 @@ fn own_rows(interface: &Interface<'_>, thread: &Expr) -> Result<[rows::Place; RO
     Ok([places[0].clone(), places[2].clone()])
 }
 
+/// The sinks of a thread's two rows. Rows that are no head's read the last head's.
+fn own_sinks(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    place: &Place,
+) -> Result<[Option<Sink>; ROWS], Error> {
+    let mut sinks = [const { None }; ROWS];
+    if interface.sinks.is_none() {
+        return Ok(sinks);
+    }
+    let last = &(&place.head + &interface.group()) + -1;
+    for (sink, row) in sinks.iter_mut().zip(own_rows(interface, &place.thread)?) {
+        let head = &(&place.head + &(&place.tile[0] * interface.config.rows[0])) + &row.head;
+        *sink = Sink::of_head(b, interface.sinks.as_ref(), &head.minimum(&last))?;
+    }
+    Ok(sinks)
+}
+
+/// The factor of a row that a sink joins, if the row has a single part.
+fn joined(
+    b: &mut Builder,
+    factor: Scalar,
+    sink: Option<&Sink>,
+    lse: &Scalar,
+    single: &Cond,
+) -> Result<Scalar, Error> {
+    let Some(sink) = sink else { return Ok(factor) };
+    let share = sink.share(b, lse)?.select(single, 1.0);
+    b.hold(&(factor * share))
+}
+
 /// The rows of a warp that has gone through all keys of the part.
-fn alone(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Sums) -> Result<Rows, Error> {
+fn alone(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    place: &Place,
+    result: &Sums,
+    single: &Cond,
+) -> Result<Rows, Error> {
     let mut totals = Vec::new();
     let mut factors = Vec::new();
-    for row in &result.rows {
+    let sinks = own_sinks(b, interface, place)?;
+    for (row, sink) in result.rows.iter().zip(&sinks) {
         let (factor, total) = weights(b, &result.scale, std::slice::from_ref(row))?;
-        factors.extend(factor);
+        let lse = lse_of(&total, &result.scale);
+        for factor in factor {
+            factors.push(joined(b, factor, sink.as_ref(), &lse, single)?);
+        }
         totals.push(total);
     }
     scale_rows(b, &result.output, &pair(&factors))?;
@@ -105,11 +150,17 @@ fn alone(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Sum
     let own = Own::Fragment(Box::new(interface.config.output_mma()?.get_slice(&place.thread)?));
     let writes = Cond::less(&first[0].column, &Expr::from(1));
     let (values, scale) = (result.output.clone(), result.scale.clone());
-    Ok(Rows { values, own, totals: pair(&totals), scale, writes })
+    Ok(Rows { values, own, totals: pair(&totals), sinks, scale, writes })
 }
 
 /// Adds up the rows of the warps, which have gone through different keys.
-fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &Sums) -> Result<Rows, Error> {
+fn together(
+    b: &mut Builder,
+    interface: &Interface<'_>,
+    place: &Place,
+    result: &Sums,
+    single: &Cond,
+) -> Result<Rows, Error> {
     let (config, thread) = (interface.config, &place.thread);
     let (count, columns) = (config.tile_rows(), config.head_dim);
     let warp = thread.div(32)?;
@@ -135,6 +186,7 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
     })?;
     b.barrier();
     let (mut own, mut totals) = (Vec::new(), Vec::new());
+    let sinks = own_sinks(b, interface, place)?;
     for row in 0..ROWS {
         let mut parts = Vec::new();
         for other in 0..WARPS {
@@ -147,7 +199,8 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
         for (other, next) in factors.iter().enumerate().skip(1) {
             factor = next.select(&Cond::equal(&warp, &Expr::from(other as i64)), factor);
         }
-        own.push(b.hold(&factor)?);
+        let factor = b.hold(&factor)?;
+        own.push(joined(b, factor, sinks[row].as_ref(), &lse_of(&total, &result.scale), single)?);
         totals.push(total);
     }
     scale_rows(b, &result.output, &pair(&own))?;
@@ -174,7 +227,7 @@ fn together(b: &mut Builder, interface: &Interface<'_>, place: &Place, result: &
     })?;
     let writes = Cond::all([writes, Cond::less(thread, &Expr::from(32))]);
     let own = Own::Vectors(Box::new(vectors));
-    Ok(Rows { values: total, own, totals: pair(&totals), scale: result.scale.clone(), writes })
+    Ok(Rows { values: total, own, totals: pair(&totals), sinks, scale: result.scale.clone(), writes })
 }
 
 /// The logsumexp of a row to the base e, from its maximum and the sum relative to it.
@@ -197,6 +250,9 @@ fn store(b: &mut Builder, interface: &Interface<'_>, place: &Place, rows: &Rows)
     match interface.lse([&place.batch, &place.head])? {
         Some(lse) => {
             let natural = rows.totals.each_ref().map(|total| lse_of(total, &rows.scale));
+            let [first, second] = natural;
+            let [of_first, of_second] = rows.sinks.each_ref().map(Option::as_ref);
+            let natural = [Sink::join(of_first, b, first)?, Sink::join(of_second, b, second)?];
             numbers(b, interface, place, &[(lse, natural)], &rows.writes)
         }
         None => Ok(()),

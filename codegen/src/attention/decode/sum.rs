@@ -11,6 +11,7 @@ use super::share::Share;
 use super::weights::weights;
 use crate::algorithm::{CopyWith, clear, copy, read, transform, write};
 use crate::atom::AUTO_VECTORIZING_COPY;
+use crate::attention::rows::Sink;
 use crate::builder::{Builder, Cond};
 use crate::sizes::{ONE, extent, shape_tiler};
 use crate::{Error, Expr, Rmem, Scalar, Smem};
@@ -92,12 +93,19 @@ pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(),
                 all.push([own[0].clone(), own[1].clone()]);
             }
             add_up(b, &scale, (&values, &all), &sums, &total)?;
+            let sink = Sink::of_head(b, interface.sinks.as_ref(), &head)?;
+            if let Some(sink) = &sink {
+                let own = pair(b, &total)?;
+                let share = sink.share(b, &lse_of(&own, &scale))?;
+                transform(b, &[&sums], &sums, |_, x| Ok(&x[0] * &share))?;
+            }
             let row = interface.row_of_output([&batch, &head, &query])?; // HeadDim
             let row = row.local_tile(&shape_tiler(&[config.head_dim])?, Slice::at(0))?; // HeadDim
             put(b, &sums, &row.tv_partition(&columns, &lane)?)?;
             let Some(lse) = interface.lse([&batch, &head])? else { return Ok(()) };
             let own = lse.slice((Slice::at(0), Slice::At(query.clone())))?;
-            let natural = lse_of(&pair(b, &total)?, &scale);
+            let own_total = pair(b, &total)?;
+            let natural = Sink::join(sink.as_ref(), b, lse_of(&own_total, &scale))?;
             b.if_(&Cond::less(&lane, &Expr::from(1)), |b| {
                 write(b, &Tensor::new(own.engine().clone(), ONE), std::slice::from_ref(&natural))
             })

@@ -11,7 +11,7 @@ use crate::algorithm::{
 };
 use crate::atom::{AUTO_VECTORIZING_COPY, SM90_U32X4_STSM_N};
 use crate::attention::interface::Tensor4;
-use crate::attention::rows::{Total, over_lanes};
+use crate::attention::rows::{Sink, Total, over_lanes};
 use crate::attention::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
@@ -27,9 +27,10 @@ impl Consumer<'_> {
     /// where the tile of Q was, which is released once it is stored.
     pub(super) fn store(&self, b: &mut Builder, entry: &Entry, buffer: &Stage) -> Result<(), Error> {
         let totals = self.totals(b)?;
-        self.store_lse(b, entry, &totals)?;
+        let sink = Sink::of_head(b, self.parts.interface.sinks.as_ref(), &entry.head)?;
+        self.store_lse(b, entry, &totals, sink.as_ref())?;
         for (row, total) in (0..).zip(&totals) {
-            let division = total.division(b)?;
+            let division = total.division_with(b, &self.parts.interface.scale, sink.as_ref())?;
             let row = Consumer::row(&self.sums, row)?; // (2,RestN)
             transform(b, &[&row], &row, |_, x| Ok(division.of(&x[0])))?;
         }
@@ -82,7 +83,13 @@ impl Consumer<'_> {
     }
 
     /// Stores the logsumexps to the base e.
-    fn store_lse(&self, b: &mut Builder, entry: &Entry, totals: &[Total; 2]) -> Result<(), Error> {
+    fn store_lse(
+        &self,
+        b: &mut Builder,
+        entry: &Entry,
+        totals: &[Total; 2],
+        sink: Option<&Sink>,
+    ) -> Result<(), Error> {
         let Some(lse) = &self.parts.interface.lse else { return Ok(()) };
         let (rows, columns) = self.coordinates(b)?;
         // One of the four lanes that share a row has its first column.
@@ -92,7 +99,8 @@ impl Consumer<'_> {
         let line = &(&(&entry.head * heads) + &(&entry.batch * batches)) + &entry.first_query;
         for (row, total) in rows.iter().zip(totals) {
             let row = &of_tile + row;
-            let value = b.scalar(&total.lse(&self.parts.interface.scale))?;
+            let value = Sink::join(sink, b, total.lse(&self.parts.interface.scale))?;
+            let value = b.scalar(&value)?;
             let address = &lse.address + &(&(&line + &row) * 4);
             let inside = Cond::all([first.clone(), Cond::less(&row, &entry.queries)]);
             b.store(Space::Gmem, &address, &[value], &inside)?;

@@ -219,9 +219,17 @@ fn features(dtype: DType) -> impl Iterator<Item = Features> {
     let biases = biases.into_iter().take(if dtype == DType::F32 { 2 } else { 3 });
     biases
         .flat_map(|bias| {
-            (0..32).map(move |bits: u32| {
+            (0..64).map(move |bits: u32| {
                 let bit = |i: u32| bits >> i & 1 == 1;
-                Features { left: bit(0), right: bit(1), packed: bit(2), softcap: bit(3), bias, lse: bit(4) }
+                Features {
+                    left: bit(0),
+                    right: bit(1),
+                    packed: bit(2),
+                    softcap: bit(3),
+                    bias,
+                    lse: bit(4),
+                    sinks: bit(5),
+                }
             })
         })
         // Packed sequences have no bias.

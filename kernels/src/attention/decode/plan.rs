@@ -123,6 +123,7 @@ fn features(problem: &DecodeProblem, head_dim: i64, parts: i64, sm: u32) -> Deco
         softcap: problem.attention().softcap().is_some(),
         scales: problem.scales.is_some(),
         lse: problem.attention().lse(),
+        sinks: problem.attention().sinks(),
         parts: parts > 1,
         programmatic: parts > 1 && sm >= 90,
     }

@@ -21,13 +21,14 @@ pub(super) struct Options {
     scores: Scores,
     pub(super) bias: Option<Bias>,
     lse: bool,
+    sinks: bool,
 }
 
 impl Options {
     /// Those of rows of this many elements, if nothing else is asked for.
     pub(super) fn new(head_dim: i64) -> Options {
         let scale = (head_dim as f32).sqrt().recip();
-        Options { scores: Scores { scale, softcap: None }, bias: None, lse: false }
+        Options { scores: Scores { scale, softcap: None }, bias: None, lse: false, sinks: false }
     }
 }
 
@@ -164,6 +165,7 @@ impl Problem {
             softcap: self.softcap().is_some(),
             bias: self.bias().map(Bias::dtype),
             lse: self.lse(),
+            sinks: self.sinks(),
         }
     }
 
@@ -179,8 +181,39 @@ impl Problem {
         self.bias().filter(|_| !empty).map_or(0, |bias| span(self.keys, bias.strides, extents))
     }
 
+    /// The same with attention sinks: a logit of each query head, f32, joins the softmax's denominator as the score of a key without a value
+    /// does. A sink of negative infinity changes nothing. A query that sees no key has an O of 0, and its sink as logsumexp.
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_kernels::attention::{Host, Order, Problem, row};
+    /// use girih_tensor::DType;
+    ///
+    /// // A key and a sink whose logits are equal: half of the value is left.
+    /// let problem = Problem::new(DType::F32, Order::Bshd, [1, 1, 1, 1, 1])?.with_sinks(true);
+    /// let host = Host { q: &[1.0f32], k: &[3.0], v: &[8.0], bias: &[], sinks: &[3.0] };
+    /// let sequence = problem.sequences().next().ok_or("a batch")?;
+    /// let row = row(&problem, &host, &sequence, 0, 0)?;
+    /// assert_eq!((row.output, row.lse), (vec![4.0], 3.0 + std::f64::consts::LN_2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_sinks(self, sinks: bool) -> Problem {
+        self.with_options(|options| Options { sinks, ..options })
+    }
+
+    /// Whether there are sinks.
+    pub fn sinks(&self) -> bool {
+        self.options.sinks
+    }
+
+    /// The elements of the sinks, (Head): 0 without sinks.
+    pub fn sinks_len(&self) -> i64 {
+        if self.sinks() { self.heads } else { 0 }
+    }
+
     /// The same with the logsumexps written too, to the base e: f32, [batch, head, query] without gaps. A query that sees no key has
-    /// negative infinity.
+    /// negative infinity, or its sink.
     #[must_use]
     pub fn with_lse(self, lse: bool) -> Problem {
         self.with_options(|options| Options { lse, ..options })

@@ -22,6 +22,29 @@ pub struct Row {
     pub lse_bound: f64,
 }
 
+impl Row {
+    /// The row with a sink, whose logit joins the sum of exponentials. Kernels scale the quotients by the keys' share of the sum, which they compute from
+    /// their logsumexp.
+    fn joined(mut self, sink: f64) -> Row {
+        if self.lse == f64::NEG_INFINITY {
+            let lse_bound = if sink == self.lse { 0.0 } else { ROUNDED * (1.0 + sink.abs()) };
+            return Row { lse: sink, lse_bound, ..self };
+        }
+        let (above, off) = (sink - self.lse, self.lse_bound + ROUNDED);
+        let share = (1.0 + above.exp()).recip();
+        // A difference is rounded relative to itself. A sink that has no share is exact.
+        let error = if share == 1.0 { 0.0 } else { off + ROUNDED * above.abs() };
+        let wrong = (share * (1.0 - share) * error.exp_m1()).min(1.0) + ROUNDED * (1.0 - share);
+        for (output, bound) in self.output.iter_mut().zip(&mut self.bounds) {
+            *bound = *bound * (share + wrong) + output.abs() * wrong;
+            *output *= share;
+        }
+        let greatest = sink.max(self.lse);
+        let joined = greatest + (-above.abs()).exp().ln_1p();
+        Row { lse: joined, lse_bound: self.lse_bound + ROUNDED * (1.0 + joined.abs()), ..self }
+    }
+}
+
 /// The row `row` of a sequence, in a head of queries, with the bounds that [`check`](super::check) describes.
 ///
 /// # Errors
@@ -33,7 +56,7 @@ pub struct Row {
 /// use girih_tensor::DType;
 ///
 /// let problem = Problem::new(DType::F32, Order::Bshd, [1, 1, 2, 2, 1])?.with_mask(Mask::causal(Diagonal::TopLeft))?;
-/// let host = Host { q: &[0.0f32, 0.0], k: &[1.0, 1.0], v: &[2.0, f32::NAN], bias: &[] };
+/// let host = Host { q: &[0.0f32, 0.0], k: &[1.0, 1.0], v: &[2.0, f32::NAN], bias: &[], sinks: &[] };
 /// let sequence = problem.sequences().next().ok_or("a batch")?;
 /// let first = row(&problem, &host, &sequence, 0, 0)?;
 /// assert_eq!((first.output, first.lse), (vec![2.0], 0.0));
@@ -106,7 +129,8 @@ impl Operands {
             })
             .collect();
         let values = self.values.chunks(dim).skip(size(seen.start));
-        weighted(problem.dtype(), &scores, values, dim)
+        let row = weighted(problem.dtype(), &scores, values, dim);
+        if problem.sinks() { row.joined(host.sinks[size(head)].into()) } else { row }
     }
 }
 
