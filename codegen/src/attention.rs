@@ -18,6 +18,7 @@
 //!     form: Form::Ring(Ring { warpgroups: 3, stages: 2, buffers: 2, registers: [32, 160] }),
 //!     dtype: DType::Bf16,
 //!     head_dim: 128,
+//!     value_dim: None,
 //!     tile: [192, 128],
 //!     features: Features { right: true, lse: true, ..Features::default() },
 //! };

@@ -55,7 +55,10 @@ pub(crate) fn peak(problem: &Problem) -> Peak {
     let of_lse = bytes(problem.lse_len(), DType::F32);
     let device = tensors.into_iter().chain(extras).chain([of_lse]).fold(0, u64::saturating_add);
     let marks = bytes(problem.array(Tensor4::O).span(), DType::U8).saturating_add(of_lse);
-    let head = bytes(problem.keys().saturating_mul(2 * problem.head_dim() + 8), DType::F64);
+    let head = bytes(
+        problem.keys().saturating_mul(problem.columns(Tensor4::K) + problem.columns(Tensor4::V) + 8),
+        DType::F64,
+    );
     let of = |tensor| {
         let array = problem.array(tensor);
         let elements = array.extents().into_iter().fold(1, |size, n| wide(n).saturating_mul(size));

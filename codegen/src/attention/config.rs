@@ -16,8 +16,10 @@ pub struct AttentionConfig {
     pub form: Form,
     /// The dtype of Q, K, V and O.
     pub dtype: DType,
-    /// The columns of the tiles of Q, K, V and O in elements. Tensors of fewer columns are padded with zeros on the way.
+    /// The columns of the tiles of Q and K, and of V and O, in elements. Tensors of fewer columns are padded with zeros on the way.
     pub head_dim: i64,
+    /// The columns of the tiles of V and O, if they are fewer.
+    pub value_dim: Option<i64>,
     /// The rows of a tile of Q, and those of a tile of K and V.
     pub tile: [i64; 2],
     /// What the kernel can do besides.
@@ -121,6 +123,14 @@ impl Form {
 }
 
 impl AttentionConfig {
+    /// The columns of the tiles of a tensor in elements.
+    pub fn columns(&self, tensor: Tensor4) -> i64 {
+        match tensor {
+            Tensor4::Q | Tensor4::K => self.head_dim,
+            Tensor4::V | Tensor4::O => self.value_dim.unwrap_or(self.head_dim),
+        }
+    }
+
     /// Whether the kernel takes a tensor by its tensor map, and not by its address. TMA would write after the end of a packed sequence.
     pub fn is_mapped(&self, tensor: Tensor4) -> bool {
         match self.form {

@@ -96,8 +96,8 @@ pub(super) struct Interface<'a> {
     pub places: [Expr; 4],
     /// The strides of rows, heads and batches of tensors that are taken by their addresses.
     pub strides: [Option<Pitches>; 4],
-    /// The columns of tensors that are taken by their addresses.
-    pub columns: Option<Symbol>,
+    /// The columns of Q and K, and of V and O, that are taken by their addresses.
+    columns: [Option<Symbol>; 2],
     pub table: Expr,
     pub entries: Expr,
     pub scale: Scalar,
@@ -169,12 +169,18 @@ impl<'a> Interface<'a> {
         let [(q, of_q), (k, of_k), (v, of_v), (o, of_o)] =
             [declare(Tensor4::Q)?, declare(Tensor4::K)?, declare(Tensor4::V)?, declare(Tensor4::O)?];
         let (places, strides) = ([q, k, v, o], [of_q, of_k, of_v, of_o]);
-        let columns = if strides.iter().any(Option::is_some) {
-            let facts = |s: Symbol| s.at_least(1).at_most(config.head_dim).divisible_by(config.vector());
-            Some(params.symbol(b, "head_dim", facts, |a| a.extents[0][1])?)
-        } else {
-            None
+        let mut columns = |name: &'static str, tensor: Tensor4| -> Result<Option<Symbol>, Error> {
+            let most = config.columns(tensor);
+            let facts = |s: Symbol| s.at_least(1).at_most(most).divisible_by(config.vector());
+            params.symbol(b, name, facts, move |a| a.extents[tensor as usize][1]).map(Some)
         };
+        let are_given = strides.iter().any(Option::is_some);
+        let of_keys = if are_given { columns("head_dim", Tensor4::K)? } else { None };
+        let of_values = match config.value_dim {
+            Some(_) if are_given => columns("value_dim", Tensor4::V)?,
+            _ => of_keys,
+        };
+        let columns = [of_keys, of_values];
         let table = params.pointer(b, "table", ENTRY);
         let entries = params.number(b, "entries", MAX_LENGTH, |a| a.entries);
         let has_bias = features.bias.is_some();
@@ -222,6 +228,11 @@ impl<'a> Interface<'a> {
         })
     }
 
+    /// The columns of a tensor that is taken by its address.
+    pub(super) fn columns(&self, tensor: Tensor4) -> Option<Symbol> {
+        self.columns[usize::from(matches!(tensor, Tensor4::V | Tensor4::O))]
+    }
+
     /// The TMA copy of tiles of a tensor that are stored in shared memory as `swizzle` after `shared`, (Rows,HeadDim), says. The host makes the tensor
     /// map of it.
     pub(super) fn tma_copy(
@@ -240,7 +251,7 @@ impl<'a> Interface<'a> {
         };
         let extents = [
             extent("rows", 0, MAX_LENGTH)?,
-            extent("head dim", 1, self.config.head_dim)?,
+            extent("head dim", 1, self.config.columns(tensor))?,
             extent("heads", 2, 1 << 16)?,
             extent("batches", 3, MAX_LENGTH)?,
         ];

@@ -35,6 +35,7 @@ impl Multistage {
         let config = interface.config;
         let [queries, keys] = config.tile;
         let [scores, sums] = self.products(config)?;
+        let of_o = config.columns(Tensor4::O);
         let memory = Memory {
             queries: Slot::alloc(b, config.dtype, [queries, config.head_dim], 1)?,
             slots: Slot::alloc(b, config.dtype, [keys, config.head_dim], self.stages)?,
@@ -47,7 +48,7 @@ impl Multistage {
         interface.partitions.extend([
             ("tile (Q,K)", format!("({queries},{keys})")),
             ("TV of scores", scores.thrfrg(Operand::C, &of_c([queries, keys])?)?.to_string()),
-            ("TV of sums", sums.thrfrg(Operand::C, &of_c([queries, config.head_dim])?)?.to_string()),
+            ("TV of sums", sums.thrfrg(Operand::C, &of_c([queries, of_o])?)?.to_string()),
             ("Q in shared memory", memory.queries.tensor()?.layout().to_string()),
             ("K and V in shared memory", memory.slots.tensor()?.layout().to_string()),
         ]);
@@ -69,12 +70,12 @@ impl Multistage {
         let thread = b.bounded(&thread, i64::from(self.threads()?) - 1)?;
         let products = Products::new(b, self, config, memory.weights.as_ref(), &thread)?;
         let scores = coordinates(&products.scores.thread, config.tile)?; // (FrgV,RestQ,RestK) -> (query,key)
-        let sums = coordinates(&products.sums.thread, [config.tile[0], config.head_dim])?; // (FrgV,RestQ,RestD) -> (query,column)
+        let sums = coordinates(&products.sums.thread, [config.tile[0], config.columns(Tensor4::O)])?; // (FrgV,RestQ,RestD) -> (query,column)
         let softmax = Softmax::new(b, &products.mma[0], [&scores, &sums], &interface.scale)?;
         softmax.clear(b)?;
         clear(b, &products.sums.values)?;
-        let way = Way::new(self, config, config.tile[0], &thread)?;
-        let parts = Parts { interface, memory, entry, thread, products, scores, softmax, way };
+        let way = Way::new(self, config, Tensor4::Q, &thread)?;
+        let parts = Parts { form: self, interface, memory, entry, thread, products, scores, softmax, way };
         self.multiply(b, &parts)?;
         parts.store(b)
     }
@@ -87,9 +88,9 @@ impl Multistage {
         let [q, k, v] = inputs(b, interface, entry, &sight)?;
         let addend = interface.bias.as_ref();
         let addend = addend.map(|bias| Addend::new(b, bias, entry, [&entry.row, &sight.base])).transpose()?;
-        let way = Way::new(self, config, config.tile[1], thread)?;
+        let ways = [Way::new(self, config, Tensor4::K, thread)?, Way::new(self, config, Tensor4::V, thread)?];
         let ring = (&memory.slots, self.stages);
-        let slots = Slots::new(b, ring, &way, self.is_asynchronous(config)?, [&k, &v], &sight.tiles)?;
+        let slots = Slots::new(b, ring, &ways, self.is_asynchronous(config)?, [&k, &v], &sight.tiles)?;
         // Other threads may still read what the tile of queries before has left in shared memory.
         b.barrier();
         b.if_(&Cond::less(&Expr::from(0), &sight.tiles), |b| {
@@ -100,7 +101,7 @@ impl Multistage {
                 let thread = b.bounded(thread, thread.range().1)?;
                 b.comment("scores");
                 slots.wait(b, turn, 0)?;
-                let keys = slots.slot(b, 0);
+                let keys = slots.slot(b, 0, 0);
                 products.score(b, [&memory.queries, &keys], &thread)?;
                 slots.advance(b)?;
                 let tile = slots.tile(b, turn)?;
@@ -114,7 +115,7 @@ impl Multistage {
                 products.take_weights(b)?;
                 b.comment("sums of values");
                 slots.wait(b, turn, 1)?;
-                let values = slots.slot(b, 0);
+                let values = slots.slot(b, 0, 1);
                 products.sum(b, &values, &thread)?;
                 slots.advance(b)
             })
@@ -124,6 +125,7 @@ impl Multistage {
 
 /// A thread's part in a tile of queries.
 struct Parts<'a> {
+    form: &'a Multistage,
     interface: &'a Interface<'a>,
     memory: &'a Memory,
     entry: &'a Entry,
@@ -132,7 +134,7 @@ struct Parts<'a> {
     /// The coordinates of scores, (FrgV,RestQ,RestK) -> (query,key).
     scores: Tensor<Counting>,
     softmax: Softmax,
-    /// The way of Q and O.
+    /// The way of Q.
     way: Way,
 }
 
@@ -147,7 +149,8 @@ impl Parts<'_> {
         let divisions = rows.iter().map(divided).collect::<Result<Vec<_>, _>>()?;
         let result = softmax.divided(b, &products.sums.values, &divisions)?;
         // A warp writes where it alone has read queries.
-        let staged = products.sums.thread.partition(Operand::C, &memory.queries.tensor()?)?; // (FrgV,RestQ,RestD)
+        let tile = memory.queries.of_columns(interface.config.columns(Tensor4::O));
+        let staged = products.sums.thread.partition(Operand::C, &tile.tensor()?)?; // (FrgV,RestQ,RestD)
         let result: Vec<_> = result.iter().map(|value| value.to(interface.config.dtype)).collect();
         write(b, &staged, &result)?;
         if let Some(lse) = &interface.lse {
@@ -165,7 +168,8 @@ impl Parts<'_> {
         b.barrier();
         let of_rows = [&entry.first_query + &entry.row, &entry.queries - &entry.row];
         let o = matrix(b, interface, entry, Tensor4::O, &of_rows)?;
-        self.way.store(b, &memory.queries, &o)
+        let way = Way::new(self.form, interface.config, Tensor4::O, &self.thread)?;
+        way.store(b, &tile, &o)
     }
 }
 
@@ -213,7 +217,8 @@ fn matrix(
         Tensor4::K | Tensor4::V => &entry.group,
     };
     let dtype = interface.config.dtype;
-    let (Some(pitches), Some(columns)) = (&interface.strides[tensor as usize], interface.columns) else {
+    let (Some(pitches), Some(columns)) = (&interface.strides[tensor as usize], interface.columns(tensor))
+    else {
         return Err(Error::Generator("the address of a tensor that has a tensor map"));
     };
     let rows = Expr::from_int(&pitches.rows.into());

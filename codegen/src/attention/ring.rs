@@ -77,14 +77,15 @@ impl Ring {
 
     /// Bytes of the tiles of Q, K and V in shared memory.
     pub fn tile_bytes(&self, config: &AttentionConfig) -> Result<i64, Error> {
-        let [rows, keys] = config.tile;
-        let elements = (rows * self.buffers + 2 * keys * self.stages) * config.head_dim;
+        let ([rows, keys], of) = (config.tile, |tensor| config.columns(tensor));
+        let of_keys = keys * self.stages * (of(Tensor4::K) + of(Tensor4::V));
+        let elements = rows * self.buffers * of(Tensor4::Q) + of_keys;
         Ok(elements * element_bytes("dtype", config.dtype)?)
     }
 
     pub(super) fn check(&self, config: &AttentionConfig) -> Result<(), Error> {
         let Ring { warpgroups, stages, buffers, registers } = *self;
-        let ([rows, keys], columns) = (config.tile, config.head_dim);
+        let [rows, keys] = config.tile;
         if !matches!(config.dtype, DType::F16 | DType::Bf16) {
             return Err(
                 AttentionError::DType { dtype: config.dtype, accepted: &[DType::F16, DType::Bf16] }.into()
@@ -100,9 +101,16 @@ impl Ring {
         if keys % 16 != 0 || !(16..=256).contains(&keys) {
             return Err(AttentionError::Keys { keys, accepted: "multiples of 16" }.into());
         }
-        if columns % 32 != 0 || !(32..=256).contains(&columns) {
+        let fits = |columns: i64| columns % 32 == 0 && (32..=256).contains(&columns);
+        if !fits(config.head_dim) {
             let accepted = String::from("multiples of 32 up to 256");
-            return Err(AttentionError::HeadDim { head_dim: columns, accepted }.into());
+            return Err(AttentionError::HeadDim { head_dim: config.head_dim, accepted }.into());
+        }
+        // A tile of O is where its tile of Q was.
+        let value_dim = config.columns(Tensor4::V);
+        if !fits(value_dim) || value_dim > config.head_dim {
+            let accepted = format!("multiples of 32 up to the head dim, {},", config.head_dim);
+            return Err(AttentionError::ValueDim { value_dim, accepted }.into());
         }
         if !(1..=2).contains(&buffers) {
             return Err(AttentionError::Buffers { buffers }.into());
@@ -154,8 +162,8 @@ impl Ring {
     }
 
     /// The layout of `rows` rows of a tensor in shared memory, (Rows,HeadDim), and its swizzle.
-    fn rows(config: &AttentionConfig, rows: i64) -> Result<(Swizzle, Lay), Error> {
-        let extents = [rows, config.head_dim];
+    fn rows(config: &AttentionConfig, tensor: Tensor4, rows: i64) -> Result<(Swizzle, Lay), Error> {
+        let extents = [rows, config.columns(tensor)];
         let tile = GmmaLayout::select(Major::K, config.dtype, extents).tile(config.dtype, extents)?;
         Ok((tile.swizzle(), *tile.layout()))
     }
@@ -169,7 +177,7 @@ impl Ring {
                 Tensor4::K | Tensor4::V => (config.tile[1], Transfer::Load),
                 Tensor4::O => (ROWS, Transfer::Store),
             };
-            let (swizzle, rows) = Ring::rows(config, rows)?;
+            let (swizzle, rows) = Ring::rows(config, tensor, rows)?;
             copies[tensor as usize] = Some(interface.tma_copy(b, tensor, transfer, &rows, swizzle)?);
         }
         Ok(copies)
@@ -182,27 +190,30 @@ impl Ring {
         copies: [Option<TmaCopy>; 4],
     ) -> Result<Parts<'a>, Error> {
         let config = interface.config;
-        let ([_, keys], columns, dtype) = (config.tile, config.head_dim, config.dtype);
+        let ([_, keys], dtype) = (config.tile, config.dtype);
+        let [of_q, of_k, of_v, _] = Tensor4::ALL.map(|tensor| config.columns(tensor));
         let types = [DType::F32, dtype, dtype];
         let one = lay!("(1,1):(0,0)");
         // K is (Keys,HeadDim), and V, whose products are sums over keys, (HeadDim,Keys); both have contiguous columns.
         let qk = MmaAtom::wgmma(MmaKind::WgmmaSs, keys, types, [Major::K, Major::K], Product::Multiply)?;
-        let pv = MmaAtom::wgmma(MmaKind::WgmmaRs, columns, types, [Major::K, Major::Mn], Product::Multiply)?;
+        let pv = MmaAtom::wgmma(MmaKind::WgmmaRs, of_v, types, [Major::K, Major::Mn], Product::Multiply)?;
         let many = |count: i64, each: i64| Lay::leaf(Int::fixed(count), Stride::Int(Int::fixed(each)));
-        let (swizzle, of_q) = Ring::rows(config, ROWS)?;
-        let [one_of_q, one_of_k] = [ROWS * columns, keys * columns];
+        let [one_of_q, one_of_k, one_of_v] = [ROWS * of_q, keys * of_k, keys * of_v];
+        let (swizzle, of_q) = Ring::rows(config, Tensor4::Q, ROWS)?;
         let of_q = of_q.append(&many(self.warpgroups, one_of_q)?)?;
         let of_q = of_q.append(&many(self.buffers, one_of_q * self.warpgroups)?)?;
         let q = Smem::alloc(b, dtype, Some(swizzle), &of_q)?;
-        let (swizzle, of_k) = Ring::rows(config, keys)?;
-        let of_k = of_k.append(&many(self.stages, one_of_k)?)?;
-        let k = Smem::alloc(b, dtype, Some(swizzle), &of_k)?;
-        let v = Smem::alloc(b, dtype, Some(swizzle), &of_k)?;
+        let mut stages = |tensor, one: i64| {
+            let (swizzle, rows) = Ring::rows(config, tensor, keys)?;
+            Smem::alloc(b, dtype, Some(swizzle), &rows.append(&many(self.stages, one)?)?)
+        };
+        let (k, v) = (stages(Tensor4::K, one_of_k)?, stages(Tensor4::V, one_of_v)?);
         let bytes = element_bytes("dtype", dtype)?;
         let of_q = Pipeline::new(b, self.buffers, one_of_q * self.warpgroups * bytes, self.warpgroups)?;
-        let [of_k, of_v] = [(); 2].map(|()| Pipeline::new(b, self.stages, one_of_k * bytes, self.warpgroups));
+        let [of_k, of_v] =
+            [one_of_k, one_of_v].map(|one| Pipeline::new(b, self.stages, one * bytes, self.warpgroups));
         let tails = match config.features.packed || config.features.right {
-            true => Some(Tails::new(b, self.buffers, one_of_k * bytes)?),
+            true => Some(Tails::new(b, self.buffers, one_of_v * bytes)?),
             false => None,
         };
         Ok(Parts {
@@ -243,7 +254,7 @@ impl Parts<'_> {
     /// The layouts from which the kernel is derived, each with its name.
     fn describe(&self) -> Result<Vec<(&'static str, String)>, Error> {
         let [rows, keys] = self.config().tile;
-        let columns = self.config().head_dim;
+        let [columns, of_values] = [Tensor4::K, Tensor4::V].map(|tensor| self.config().columns(tensor));
         let tv = |mma: &TiledMma, extents: [i64; 2]| -> Result<String, Error> {
             Ok(mma.thrfrg(crate::Operand::C, &Lay::col_major(extents)?)?.to_string())
         };
@@ -260,7 +271,7 @@ impl Parts<'_> {
             ("MMA atom of scores", self.qk.atom.name()),
             ("MMA atom of values", self.pv.atom.name()),
             ("TV of scores", tv(&self.qk, [ROWS, keys])?),
-            ("TV of O", tv(&self.pv, [ROWS, columns])?),
+            ("TV of O", tv(&self.pv, [ROWS, of_values])?),
             ("Q in shared memory", shared(&self.q)),
             ("K in shared memory", shared(&self.k)),
             ("V in shared memory", shared(&self.v)),

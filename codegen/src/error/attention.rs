@@ -15,7 +15,10 @@ crate::errors! {
         Cache { cache: DType = "The dtype of keys and values.", dtype: DType = "The dtype of the queries." }
         /// A head dim that the kernel does not have.
         #[error("head dim = {head_dim}: {accepted} are accepted")]
-        HeadDim { head_dim: i64 = "The columns of Q and K, or of V.", accepted: String = "The head dims that fit." }
+        HeadDim { head_dim: i64 = "The columns of Q and K.", accepted: String = "The head dims that fit." }
+        /// Columns of V that the kernel does not have.
+        #[error("value dim = {value_dim}: {accepted} are accepted")]
+        ValueDim { value_dim: i64 = "The columns of V and O.", accepted: String = "The value dims that fit." }
         /// Too few or too many warps.
         #[error("warps = {warps}: 1, 2, 4, 8 and 16 are accepted")]
         Warps { warps: i64 = "The warps of a block." }

@@ -15,6 +15,7 @@ pub(crate) const SMALL: AttentionConfig = AttentionConfig {
     form: Form::Ring(Ring { warpgroups: 2, stages: 2, buffers: 2, registers: [24, 240] }),
     dtype: DType::Bf16,
     head_dim: 32,
+    value_dim: None,
     tile: [128, 16],
     features: Features {
         left: false,

@@ -16,7 +16,7 @@ use crate::mutants::without;
 pub(crate) fn config(dtype: DType, head_dim: i64, tile: [i64; 2], features: Features) -> AttentionConfig {
     let vector = 128 / i64::from(dtype.bits());
     let form = Form::Multistage(Multistage { warps: 2, stages: 2, vector, min_blocks: 1 });
-    AttentionConfig { name: "attention", form, dtype, head_dim, tile, features }
+    AttentionConfig { name: "attention", form, dtype, head_dim, value_dim: None, tile, features }
 }
 
 pub(crate) fn with(
@@ -128,7 +128,15 @@ fn head_dims_warps_and_stages() {
             let vector = 128 / i64::from(dtype.bits());
             let form = Form::Multistage(Multistage { warps, stages, vector, min_blocks: 0 });
             let tile = [16 * warps, 16];
-            let config = AttentionConfig { name: "attention", form, dtype, head_dim, tile, features: LSE };
+            let config = AttentionConfig {
+                name: "attention",
+                form,
+                dtype,
+                head_dim,
+                value_dim: None,
+                tile,
+                features: LSE,
+            };
             verify(&Case::new(config, &alone(70, 90, 0)));
         }
     }
@@ -178,7 +186,8 @@ fn random_cases() {
         let vector = 1 << below(if dtype == DType::F32 { 3 } else { 4 });
         let form = Form::Multistage(Multistage { warps, stages: 2 + below(3) as i64, vector, min_blocks: 0 });
         let (head_dim, tile) = (32 * (1 + below(4) as i64), [16 * warps, 32 << below(2)]);
-        let config = AttentionConfig { name: "attention", form, dtype, head_dim, tile, features };
+        let config =
+            AttentionConfig { name: "attention", form, dtype, head_dim, value_dim: None, tile, features };
         let sequence = |below: &mut dyn FnMut(usize) -> usize| {
             let [queries, keys] = [1 + below(70), below(120)];
             let diagonal = [0, keys as i64 - queries as i64, below(200) as i64 - 100][below(3)];
@@ -320,7 +329,7 @@ fn usual(dtype: DType, head_dim: i64, features: Features) -> AttentionConfig {
     };
     let vector = 128 / i64::from(dtype.bits());
     let form = Form::Multistage(Multistage { warps, stages, vector, min_blocks: 1 });
-    AttentionConfig { name: "attention", form, dtype, head_dim, tile, features }
+    AttentionConfig { name: "attention", form, dtype, head_dim, value_dim: None, tile, features }
 }
 
 /// The gate assembles it, too.

@@ -162,9 +162,12 @@ fn misfit(problem: &Problem) -> Option<(&'static str, String, String)> {
         }
     }
     // Of another row the last unit has elements that are not O's.
-    if problem.head_dim() % line != 0 {
-        let accepted = format!("multiples of {line}, since O is stored in units of {LINE} bytes");
-        return Some(("head dim", problem.head_dim().to_string(), accepted));
+    for (what, tensor) in [("head dim", Tensor4::K), ("value dim", Tensor4::V)] {
+        let columns = problem.columns(tensor);
+        if columns % line != 0 {
+            let accepted = format!("multiples of {line}, since O is stored in units of {LINE} bytes");
+            return Some((what, columns.to_string(), accepted));
+        }
     }
     None
 }
@@ -172,7 +175,7 @@ fn misfit(problem: &Problem) -> Option<(&'static str, String, String)> {
 /// The elements of the widest copies that divide the strides, columns and addresses of a problem.
 fn vector(problem: &Problem) -> i64 {
     let bytes = i64::from(problem.dtype().bits() / 8);
-    let mut all = vec![problem.head_dim()];
+    let mut all = vec![problem.columns(Tensor4::K), problem.columns(Tensor4::V)];
     for tensor in Tensor4::ALL {
         let array = problem.array(tensor);
         let [rows, _, heads, batches] = array.extents();
@@ -191,8 +194,11 @@ pub(super) fn accepts(problem: &Problem, config: &AttentionConfig) -> Result<(),
     if config.dtype != problem.dtype() {
         return refuse("dtypes", config.dtype.to_string(), problem.dtype().to_string());
     }
-    if config.head_dim < problem.head_dim() {
-        return refuse("columns", config.head_dim.to_string(), format!("{} or more", problem.head_dim()));
+    for tensor in [Tensor4::K, Tensor4::V] {
+        let (found, least) = (config.columns(tensor), problem.columns(tensor));
+        if found < least {
+            return refuse("columns", found.to_string(), format!("{least} or more"));
+        }
     }
     if config.features != problem.features() {
         return refuse("features", format!("{:?}", config.features), format!("{:?}", problem.features()));

@@ -77,6 +77,7 @@ pub struct Problem {
     queries: i64,
     keys: i64,
     head_dim: i64,
+    value_dim: i64,
     order: Order,
     /// Strides of rows, heads and batches, where they are not those of `order`.
     strides: [Option<[i64; 3]>; 4],
@@ -111,6 +112,7 @@ impl Problem {
             queries,
             keys,
             head_dim,
+            value_dim: head_dim,
             order,
             strides: [None; 4],
             alignments: [ALIGNMENT; 4],
@@ -193,6 +195,14 @@ impl Problem {
         self.head_dim
     }
 
+    /// Elements of a row of a head of a tensor.
+    pub fn columns(&self, tensor: Tensor4) -> i64 {
+        match tensor {
+            Tensor4::Q | Tensor4::K => self.head_dim,
+            Tensor4::V | Tensor4::O => self.value_dim,
+        }
+    }
+
     /// The order of tensors that have no strides of their own.
     pub fn order(&self) -> Order {
         self.order
@@ -204,7 +214,7 @@ impl Problem {
             Tensor4::Q | Tensor4::O => (self.queries, self.heads),
             Tensor4::K | Tensor4::V => (self.keys, self.kv_heads),
         };
-        let dim = self.head_dim;
+        let dim = self.columns(tensor);
         let mut strides = match self.order {
             Order::Bshd => [heads * dim, dim, rows * heads * dim],
             Order::Bhsd => [dim, rows * dim, rows * heads * dim],
@@ -236,7 +246,7 @@ impl Problem {
             last = Some((shape, of_this));
             all += of_this;
         }
-        all * 4.0 * (self.head_dim * self.heads) as f64
+        all * 2.0 * ((self.head_dim + self.value_dim) * self.heads) as f64
     }
 
     /// A problem that has the same tiles: what says nothing of them is what it is for a new problem.

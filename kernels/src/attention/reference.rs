@@ -263,7 +263,7 @@ fn padding_written<T: Element>(problem: &Problem, o: &[T], lse: &[f32], poison: 
             (0..problem.heads()).flat_map(|head| (0..sequence.queries).map(move |row| (head, row)))
         {
             let at = size(array.offset(sequence.first_query + row, 0, head, sequence.batch));
-            own[at..at + size(problem.head_dim())].fill(true);
+            own[at..at + size(problem.columns(Tensor4::O))].fill(true);
             if problem.lse() {
                 own_lse[size(problem.lse_offset(sequence.first_query + row, head, sequence.batch))] = true;
             }

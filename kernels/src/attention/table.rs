@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use girih_codegen::attention::QueryTile;
+use girih_codegen::attention::{QueryTile, Tensor4};
 
 use super::{Problem, Sequence};
 use crate::Error;
@@ -69,8 +69,8 @@ impl Table {
             let short = problem.sequences().all(|sequence| sequence.keys <= SHORT);
             let (mut bytes, mut number) = (0, 0);
             for (sequence, group) in heads {
-                let row = problem.head_dim() * i64::from(problem.dtype().bits()) / 8;
-                let own = 2 * sequence.keys * row;
+                let columns = problem.columns(Tensor4::K) + problem.columns(Tensor4::V);
+                let own = sequence.keys * columns * i64::from(problem.dtype().bits()) / 8;
                 if bytes > 0 && bytes + own > TOGETHER {
                     if !short {
                         lists.give_longest_first(&mut costly);

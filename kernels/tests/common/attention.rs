@@ -68,7 +68,7 @@ impl<T: Element> Inputs<T> {
                         }
                         (Values::Exact(_), _) => f64::from(rng.random_range(-3..4)),
                     };
-                    out[at..at + problem.head_dim() as usize].fill_with(|| T::from_f64(value()));
+                    out[at..at + array.extents()[1] as usize].fill_with(|| T::from_f64(value()));
                 }
             }
             out

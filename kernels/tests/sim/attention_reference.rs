@@ -53,7 +53,7 @@ fn computed<T: Element>(
             let powers: Vec<f32> = all.iter().map(|(_, score)| (score - most).exp()).collect();
             let of_sink = if sink == f32::NEG_INFINITY { 0.0 } else { (sink - most).exp() };
             let sum = powers.iter().sum::<f32>() + of_sink;
-            for column in 0..problem.head_dim() {
+            for column in 0..problem.columns(Tensor4::V) {
                 let weighted = all.iter().zip(&powers).fold(0.0, |out, ((from, _), power)| {
                     let v = float(inputs.v[v.offset(*from, column, group, sequence.batch) as usize]);
                     float(T::from_f64(f64::from(*power))).mul_add(v, out)

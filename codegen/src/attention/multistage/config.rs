@@ -4,6 +4,7 @@ use girih_layout::{Int, Lay, Swizzle, Tile};
 use girih_tensor::DType;
 
 use super::super::config::AttentionConfig;
+use super::super::interface::Tensor4;
 use crate::Error;
 use crate::atom::{
     MmaAtom, MmaKind, SM75_U16X8_LDSM_T, SM75_U32X4_LDSM_N, SM80_16X8X16_F32BF16BF16F32_TN,
@@ -38,7 +39,7 @@ const MAX_HEAD_DIM: i64 = 256;
 /// let form = Form::Multistage(Multistage { warps: 4, stages: 3, vector: 8, min_blocks: 2 });
 /// let features = Features { right: true, lse: true, ..Features::default() };
 /// let config =
-///     AttentionConfig { name: "attention", form, dtype: DType::Bf16, head_dim: 64, tile: [128, 64], features };
+///     AttentionConfig { name: "attention", form, dtype: DType::Bf16, head_dim: 64, value_dim: None, tile: [128, 64], features };
 /// let kernel = generate(&config)?;
 /// assert_eq!((kernel.kernel.threads(), kernel.kernel.shared_bytes()), (128, 128 * 128 + 3 * 64 * 128));
 /// # Ok::<(), girih_codegen::Error>(())
@@ -112,7 +113,7 @@ impl Multistage {
             let rows = 2 * self.warps;
             let atoms = Lay::strided([rows, COLUMNS], [COLUMNS, 1])?;
             let mma = TiledMma::new(atom, atoms)?;
-            let neighbours = part(config.dtype, config.head_dim)? / COLUMNS;
+            let neighbours = part(config.dtype, config.columns(Tensor4::V))? / COLUMNS;
             let order = Lay::strided([COLUMNS, neighbours], [neighbours, 1])?;
             return Ok([mma, mma.with_permutation([Tile::All, Tile::Lay(order), Tile::All])]);
         }
@@ -141,16 +142,16 @@ impl Multistage {
         }
     }
 
-    /// The copies of a tile of this many rows from global memory to shared memory, and back.
-    pub(super) fn copies(&self, config: &AttentionConfig, rows: i64) -> Result<[TiledCopy; 2], Error> {
-        let bytes = self.vector.saturating_mul(element_bytes("dtype", config.dtype)?);
+    /// The copies of a tile of rows and columns from global memory to shared memory, and back.
+    pub(super) fn copies(&self, dtype: DType, tile: [i64; 2]) -> Result<[TiledCopy; 2], Error> {
+        let bytes = self.vector.saturating_mul(element_bytes("dtype", dtype)?);
         let store = u32::try_from(bytes).ok().and_then(universal_copy);
         let Some(store) = store.filter(|_| self.vector > 0) else {
-            return Err(AttentionError::Vector { vector: self.vector, dtype: config.dtype }.into());
+            return Err(AttentionError::Vector { vector: self.vector, dtype }.into());
         };
         let load = cp_async(narrow("vector", bytes)?).unwrap_or(store);
         let threads = i64::from(self.threads()?);
-        let copy = |atom| coalesced(atom, threads, [rows, config.head_dim], 1, self.vector);
+        let copy = |atom| coalesced(atom, threads, tile, 1, self.vector);
         Ok([copy(*load)?, copy(*store)?])
     }
 
@@ -163,9 +164,16 @@ impl Multistage {
     pub(in crate::attention) fn check(&self, config: &AttentionConfig) -> Result<(), Error> {
         let AttentionConfig { head_dim, tile: [queries, keys], dtype, .. } = *config;
         let (atom, threads) = (Multistage::atom(config)?, i64::from(self.threads()?));
-        if !(32..=MAX_HEAD_DIM).contains(&head_dim) || head_dim % 32 != 0 {
+        let value_dim = config.columns(Tensor4::V);
+        let fits = |columns: i64| (32..=MAX_HEAD_DIM).contains(&columns) && columns % 32 == 0;
+        if !fits(head_dim) {
             let accepted = format!("multiples of 32 up to {MAX_HEAD_DIM}");
             return Err(AttentionError::HeadDim { head_dim, accepted }.into());
+        }
+        // A tile of O is where its tile of Q was, and warps have the same rows of both.
+        if !fits(value_dim) || value_dim > head_dim || part(dtype, value_dim)? != part(dtype, head_dim)? {
+            let accepted = format!("multiples of 32 up to the head dim, {head_dim}, in parts of as many columns,");
+            return Err(AttentionError::ValueDim { value_dim, accepted }.into());
         }
         if !(2..=16).contains(&self.stages) {
             return Err(AttentionError::Stages { stages: self.stages, least: 2, most: 16 }.into());
@@ -179,10 +187,10 @@ impl Multistage {
         if !(16..=256).contains(&keys) || keys.count_ones() != 1 {
             return Err(AttentionError::Keys { keys, accepted: "powers of two" }.into());
         }
-        let sums = queries * (head_dim + keys) / threads;
+        let sums = queries * (value_dim + keys) / threads;
         if sums > MAX_ACCUMULATORS {
             let most = MAX_ACCUMULATORS;
-            return Err(AttentionError::Accumulators { queries, keys, head_dim, threads, most }.into());
+            return Err(AttentionError::Accumulators { queries, keys, head_dim: value_dim, threads, most }.into());
         }
         let weights = if fma { queries * keys } else { 0 };
         let elements = queries * head_dim + self.stages.saturating_mul(keys * head_dim) + weights;
@@ -190,7 +198,9 @@ impl Multistage {
         if bytes > MAX_SHARED {
             return Err(AttentionError::SharedMemory { bytes, most: MAX_SHARED }.into());
         }
-        self.copies(config, queries)?;
-        self.copies(config, keys).map(drop)
+        for tile in [[queries, head_dim], [queries, value_dim], [keys, head_dim], [keys, value_dim]] {
+            self.copies(dtype, tile)?;
+        }
+        Ok(())
     }
 }

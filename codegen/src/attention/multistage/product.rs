@@ -7,7 +7,7 @@ use super::config::{Multistage, part};
 use super::slots::Slot;
 use crate::algorithm::{clear, convert, copy, gemm};
 use crate::atom::{AUTO_VECTORIZING_COPY, MmaKind};
-use crate::attention::AttentionConfig;
+use crate::attention::{AttentionConfig, Tensor4};
 use crate::builder::Builder;
 use crate::gemm::Sums;
 use crate::sizes::{extent, shape_tiler, static_size};
@@ -62,6 +62,7 @@ enum Weights {
 pub(super) struct Products {
     tile: [i64; 2],
     head_dim: i64,
+    value_dim: i64,
     /// The columns of values that are multiplied together.
     columns: i64,
     pub(super) mma: [TiledMma; 2],
@@ -82,6 +83,7 @@ impl Products {
         let mma = multistage.products(config)?;
         let [first, second] = &mma;
         let AttentionConfig { tile: [queries, keys], head_dim, dtype, .. } = *config;
+        let value_dim = config.columns(Tensor4::V);
         let weights = match weights {
             Some(slot) => Weights::Shared(slot.tensor()?),
             None => {
@@ -103,10 +105,11 @@ impl Products {
         Ok(Products {
             tile: config.tile,
             head_dim,
-            columns: part(dtype, head_dim)?,
+            value_dim,
+            columns: part(dtype, value_dim)?,
             mma,
             scores: Sums::new(b, first, [queries, keys, 0], first.get_slice(thread)?)?,
-            sums: Sums::new(b, second, [queries, head_dim, 0], second.get_slice(thread)?)?,
+            sums: Sums::new(b, second, [queries, value_dim, 0], second.get_slice(thread)?)?,
             weights,
         })
     }
@@ -168,7 +171,7 @@ impl Products {
         let step = Multistage::step(mma);
         // Atoms along N in a part of the columns.
         let layout = self.sums.values.layout();
-        let parts = self.head_dim / self.columns;
+        let parts = self.value_dim / self.columns;
         let atoms = static_size("sums", &layout.mode(2)?)? / parts;
         let columns = layout.mode(2)?.logical_divide(&Tiler::Lay(extent(atoms)?))?; // (RestD,Part)
         let modes = [layout.mode(0)?, layout.mode(1)?, columns.mode(0)?, columns.mode(1)?];

@@ -8,7 +8,7 @@ use girih_tensor::{DType, Slice, Tensor};
 
 use super::config::{Multistage, SharedTile};
 use crate::algorithm::{CopyWith, copy, cp_async_fence, cp_async_wait};
-use crate::attention::{AttentionConfig, MAX_LENGTH};
+use crate::attention::{AttentionConfig, MAX_LENGTH, Tensor4};
 use crate::builder::{Builder, Cond, Reg, SHARED_ALIGN, Width};
 use crate::engine::element_bytes;
 use crate::sizes::{shape_tiler, static_size};
@@ -30,6 +30,11 @@ impl Slot {
         let slot = Slot { address: Expr::from(0), dtype, extents };
         let address = b.alloc_shared(slot.bytes()? * count, SHARED_ALIGN)?;
         Ok(Slot { address, ..slot })
+    }
+
+    /// The same place for a tile of so many columns, not more than the slot has.
+    pub(super) fn of_columns(&self, columns: i64) -> Slot {
+        Slot { extents: [self.extents[0], columns], ..self.clone() }
     }
 
     fn bytes(&self) -> Result<i64, Error> {
@@ -56,11 +61,13 @@ impl Way {
     pub(super) fn new(
         multistage: &Multistage,
         config: &AttentionConfig,
-        rows: i64,
+        tensor: Tensor4,
         thread: &Expr,
     ) -> Result<Way, Error> {
-        let copies = multistage.copies(config, rows)?;
-        Ok(Way { copies, thread: thread.clone(), extents: [rows, config.head_dim] })
+        let rows = config.tile[usize::from(matches!(tensor, Tensor4::K | Tensor4::V))];
+        let extents = [rows, config.columns(tensor)];
+        let copies = multistage.copies(config.dtype, extents)?;
+        Ok(Way { copies, thread: thread.clone(), extents })
     }
 
     fn tile(&self, matrix: &Tensor<Gmem>, number: &Expr) -> Result<Tensor<Gmem>, Error> {
@@ -132,7 +139,8 @@ fn walk(
 
 /// The ring of slots, for the keys and values of one tile of queries.
 pub(super) struct Slots<'a> {
-    way: &'a Way,
+    /// The ways of keys and of values.
+    ways: &'a [Way; 2],
     /// A slot; its address is in `places`.
     slot: Slot,
     /// The addresses of the slots: first that of the item in use, then those of the items that follow, last that of the item before.
@@ -151,7 +159,7 @@ impl<'a> Slots<'a> {
     pub(super) fn new(
         b: &mut Builder,
         (first, count): (&Slot, i64),
-        way: &'a Way,
+        ways: &'a [Way; 2],
         is_asynchronous: bool,
         matrices: [&'a Tensor<Gmem>; 2],
         tiles: &'a Expr,
@@ -164,18 +172,19 @@ impl<'a> Slots<'a> {
             places.push(place);
         }
         let range = (first.address.range().0, (&first.address + count * first.bytes()?).range().1);
-        Ok(Slots { way, slot: first.clone(), places, range, is_asynchronous, matrices, tiles })
+        Ok(Slots { ways, slot: first.clone(), places, range, is_asynchronous, matrices, tiles })
     }
 
-    /// The slot of the item that is `ahead` items behind that in use.
-    pub(super) fn slot(&self, b: &mut Builder, ahead: usize) -> Slot {
-        let (lower, upper) = self.range;
-        Slot { address: b.var(&self.places[ahead], lower, upper, SHARED_ALIGN), ..self.slot.clone() }
+    /// The slot of the item that is `ahead` items behind that in use: of keys, whose `kind` is 0, or of values.
+    pub(super) fn slot(&self, b: &mut Builder, ahead: usize, kind: usize) -> Slot {
+        let ((lower, upper), [_, columns]) = (self.range, self.ways[kind].extents);
+        let address = b.var(&self.places[ahead], lower, upper, SHARED_ALIGN);
+        Slot { address, ..self.slot.of_columns(columns) }
     }
 
     /// The number of the tile of keys of a turn.
     pub(super) fn tile(&self, b: &mut Builder, turn: &Expr) -> Result<Expr, Error> {
-        b.bounded(&(&(self.tiles - turn) + -1), MAX_LENGTH / self.way.extents[0])
+        b.bounded(&(&(self.tiles - turn) + -1), MAX_LENGTH / self.ways[0].extents[0])
     }
 
     /// Loads item `2 turn + index`, if there is such an item, into the slot that is `ahead` slots further on.
@@ -184,8 +193,8 @@ impl<'a> Slots<'a> {
         let of_turn = turn + (index / 2) as i64;
         b.if_(&Cond::less(&of_turn, self.tiles), |b| {
             let tile = self.tile(b, &of_turn)?;
-            let slot = self.slot(b, ahead);
-            self.way.load(b, self.matrices[index % 2], &tile, &slot)
+            let slot = self.slot(b, ahead, index % 2);
+            self.ways[index % 2].load(b, self.matrices[index % 2], &tile, &slot)
         })?;
         if self.is_asynchronous {
             cp_async_fence(b);

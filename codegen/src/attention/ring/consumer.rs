@@ -7,6 +7,7 @@ use girih_tensor::{DType, Slice, Tensor};
 use super::softmax::EMPTY;
 use super::{Parts, ROWS, WARPGROUP};
 use crate::algorithm::{MmaWith, clear, gemm, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait};
+use crate::attention::interface::Tensor4;
 use crate::attention::keys::{self, Blocks, Keys, OfTile};
 use crate::attention::tile::{Entry, MAX_LENGTH, for_each_tile};
 use crate::builder::{Builder, Cond, Reg, Width};
@@ -89,7 +90,7 @@ impl Consumer<'_> {
         let k = qk.partition_descriptor(Operand::B, &parts.k)?; // (1,1,RestK,Stage)
         let v = pv.partition_descriptor(Operand::B, &parts.transposed_v()?)?; // (1,1,RestKeys,Stage)
         let [_, of_keys] = parts.config().tile;
-        let columns = parts.config().head_dim;
+        let columns = parts.config().columns(Tensor4::O);
         let scores = fragment(b, &parts.qk.get_slice(&thread)?, Operand::C, [ROWS, of_keys])?; // (FrgV,1,1)
         let mine = parts.pv.get_slice(&thread)?;
         let powers = fragment(b, &mine, Operand::A, [ROWS, of_keys])?; // (FrgV,1,RestKeys)

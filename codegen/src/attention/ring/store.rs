@@ -4,7 +4,7 @@ use girih_layout::{Int, Lay, Shape};
 use girih_tensor::{Slice, Space, Tensor};
 
 use super::consumer::Consumer;
-use super::{ROWS, SHARING, WARPGROUP};
+use super::{ROWS, Ring, SHARING, WARPGROUP};
 use crate::algorithm::{
     CacheHint, Predicates, convert, copy, copy_if, fence_proxy_async, tma_store_arrive, tma_store_wait,
     transform,
@@ -17,7 +17,7 @@ use crate::builder::{Builder, Cond};
 use crate::engine::element_bytes;
 use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
-use crate::{Counting, Error, Expr, Gmem, Rmem, Smem, Stage, TiledCopy};
+use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, Smem, Stage, TiledCopy};
 
 /// The lanes of a warp that store neighbouring vectors, at most.
 const LANES: i64 = 8;
@@ -35,7 +35,7 @@ impl Consumer<'_> {
             transform(b, &[&row], &row, |_, x| Ok(division.of(&x[0])))?;
         }
         let at = Slice::tuple([Slice::All, Slice::All, Slice::At(buffer.index.clone())]);
-        let rows = self.parts.rows_of(&self.number)?.slice(at)?; // (64,HeadDim)
+        let rows = self.tile_of_o(self.parts.rows_of(&self.number)?.slice(at)?)?; // (64,HeadDim)
         self.to_shared(b, &rows)?;
         if self.parts.copies[Tensor4::O as usize].is_none() {
             self.meet(b)?;
@@ -58,6 +58,16 @@ impl Consumer<'_> {
             tma_store_wait(b, 0);
             self.parts.of_q.consumer_release(b, buffer, &Cond::Always)
         })
+    }
+
+    /// The tile of O where a tile of Q, (64,HeadDim), was.
+    fn tile_of_o(&self, tile_of_q: Tensor<Smem>) -> Result<Tensor<Smem>, Error> {
+        let config = self.parts.config();
+        if config.value_dim.is_none() {
+            return Ok(tile_of_q);
+        }
+        let (swizzle, rows) = Ring::rows(config, Tensor4::O, ROWS)?;
+        Ok(Tensor::new(Smem::new(tile_of_q.engine().address()?, config.dtype, Some(swizzle)), rows))
     }
 
     /// Waits until everything is stored.
@@ -132,7 +142,7 @@ impl Consumer<'_> {
         let Some(boxes) = &self.parts.copies[Tensor4::O as usize] else { return Ok(()) };
         let origin = [&entry.first_query + first, Expr::from(0), entry.head.clone(), entry.batch.clone()];
         let whole = boxes.tma_tensor()?.domain_offset(Slice::tuple(origin.map(Slice::At)))?; // (Row,HeadDim,Head,Batch)
-        let tiler = shape_tiler(&[ROWS, self.parts.config().head_dim, 1, 1])?;
+        let tiler = shape_tiler(&[ROWS, self.parts.config().columns(Tensor4::O), 1, 1])?;
         let tile = whole.local_tile(&tiler, &[0; 4].map(Slice::at))?; // (64,HeadDim,1,1)
         let rows = Tensor::new(rows.engine().clone(), rows.layout().append_to(4, &Lay::UNIT)?); // (64,HeadDim,1,1)
         let one = boxes.copy().get_slice(&Expr::from(0))?;
@@ -148,7 +158,8 @@ impl Consumer<'_> {
     fn store_by_threads(&self, b: &mut Builder, entry: &Entry, rows: &Tensor<Smem>) -> Result<(), Error> {
         let interface = self.parts.interface;
         let config = interface.config;
-        let (Some(strides), Some(columns)) = (&interface.strides[Tensor4::O as usize], interface.columns)
+        let (Some(strides), Some(columns)) =
+            (&interface.strides[Tensor4::O as usize], interface.columns(Tensor4::O))
         else {
             return Ok(());
         };
@@ -159,12 +170,12 @@ impl Consumer<'_> {
         let line = &(&entry.head * &strides.heads) + &(&entry.batch * &strides.batches);
         let line = &line + &(&(&entry.first_query + &first) * &Expr::from_int(&Int::symbol(strides.rows)));
         let base = &interface.places[Tensor4::O as usize] + &(&line * element_bytes("dtype", config.dtype)?);
-        let extents = [ROWS, config.head_dim];
+        let extents = [ROWS, config.columns(Tensor4::O)];
         let whole = Lay::strided(extents.map(Int::fixed), [Int::symbol(strides.rows), Int::fixed(1)])?;
         let whole = Tensor::new(Gmem::new(base, config.dtype), whole); // (64,HeadDim)
         let identity = Tensor::new(Counting::new(2), Lay::identity(&Shape::flat(&extents.map(Int::fixed))?)?);
         let vector = config.vector();
-        let lanes = num_integer::gcd(config.head_dim / vector, LANES);
+        let lanes = num_integer::gcd(extents[1] / vector, LANES);
         let threads = Lay::strided([WARPGROUP / lanes, lanes], [lanes, 1])?; // (ThrM,ThrN) -> thread
         let values = Lay::strided([1, vector], [vector, 1])?; // (ValM,ValN) -> value
         let by = TiledCopy::new(AUTO_VECTORIZING_COPY, config.dtype.bits(), &threads, &values)?;
@@ -173,7 +184,7 @@ impl Consumer<'_> {
         let limits = [left, Expr::from_int(&Int::symbol(columns))];
         // As many rows at a time as the threads have a vector of each, so that what is under way fits the registers.
         let at_once = WARPGROUP / lanes;
-        let tiler = shape_tiler(&[at_once, config.head_dim])?;
+        let tiler = shape_tiler(&[at_once, extents[1]])?;
         b.for_range(&Expr::from(ROWS / at_once), |b, i| {
             let at = [Slice::At(i.clone()), Slice::at(0)];
             let (from, to) = (rows.local_tile(&tiler, &at)?, whole.local_tile(&tiler, &at)?); // (Rows,HeadDim)

@@ -8,6 +8,7 @@ use girih_tensor::{DType, Slice, Space};
 
 use super::Parts;
 use crate::algorithm::fence_proxy_async;
+use crate::attention::interface::Tensor4;
 use crate::attention::keys::{self, OfTile};
 use crate::attention::tile::{MAX_LENGTH, for_each_tile};
 use crate::builder::{Builder, Cond};
@@ -85,7 +86,7 @@ fn clear_behind(
 ) -> Result<(), Error> {
     let config = parts.config();
     let ([_, extent], vector) = (config.tile, config.vector());
-    let vectors = config.head_dim / vector;
+    let vectors = config.columns(Tensor4::V) / vector;
     let groups = if 2 * vectors <= WARP { 2 } else { 1 };
     let seen = b.bounded(seen, extent)?;
     let tile = parts.v.slice((Slice::All, Slice::All, Slice::At(stage.index.clone())))?; // (Keys,HeadDim)

@@ -142,6 +142,7 @@ fn config(form: Form, head_dim: i64, tile: [i64; 2]) -> AttentionConfig {
         form,
         dtype: DType::Bf16,
         head_dim,
+        value_dim: None,
         tile,
         features: Features::default(),
     }

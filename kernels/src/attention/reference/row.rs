@@ -95,7 +95,8 @@ impl Operands {
         let rows = |array: Array, data: &[T]| -> Vec<f64> {
             let place =
                 |row, column| size(array.offset(sequence.first_key + row, column, group, sequence.batch));
-            let row = |row| (0..problem.head_dim()).map(move |column| data[place(row, column)].to_f64());
+            let [_, columns, ..] = array.extents();
+            let row = |row| (0..columns).map(move |column| data[place(row, column)].to_f64());
             (0..sequence.keys).flat_map(row).collect()
         };
         self.keys = rows(problem.array(Tensor4::K), host.k);
@@ -113,7 +114,8 @@ impl Operands {
         row: i64,
     ) -> Row {
         self.find(problem, host, sequence, head / (problem.heads() / problem.kv_heads()));
-        let (dim, array) = (size(problem.head_dim()), problem.array(Tensor4::Q));
+        let [dim, of_values] = [Tensor4::K, Tensor4::V].map(|tensor| size(problem.columns(tensor)));
+        let array = problem.array(Tensor4::Q);
         let query: Vec<f64> = (0..problem.head_dim())
             .map(|column| {
                 host.q[size(array.offset(sequence.first_query + row, column, head, sequence.batch))].to_f64()
@@ -128,8 +130,8 @@ impl Operands {
                 Score::new(problem, &query, &self.keys[size(key) * dim..][..dim], bias)
             })
             .collect();
-        let values = self.values.chunks(dim).skip(size(seen.start));
-        let row = weighted(problem.dtype(), &scores, values, dim);
+        let values = self.values.chunks(of_values).skip(size(seen.start));
+        let row = weighted(problem.dtype(), &scores, values, of_values);
         if problem.sinks() { row.joined(host.sinks[size(head)].into()) } else { row }
     }
 }
