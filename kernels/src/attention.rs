@@ -16,7 +16,7 @@ pub use choose::{Hardware, KernelKind, choose};
 pub use few::few_queries;
 pub use girih_codegen::attention::{AttentionConfig, Features, Form, MAX_LENGTH, QueryTile, Tensor4};
 pub use loading::Attentions;
-pub use problem::{Bias, Diagonal, MAX_HEAD_DIM, MAX_HEADS, Mask, Order, Problem, Sequence};
+pub use problem::{Bias, Diagonal, MAX_HEAD_DIM, MAX_HEADS, MAX_VALUE_DIM, Mask, Order, Problem, Sequence};
 pub use reference::{Check, Host, Row, Verdict, check, row};
 pub use run::Attention;
 pub use table::Table;

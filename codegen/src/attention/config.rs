@@ -18,13 +18,16 @@ pub struct AttentionConfig {
     pub dtype: DType,
     /// The columns of the tiles of Q and K, and of V and O, in elements. Tensors of fewer columns are padded with zeros on the way.
     pub head_dim: i64,
-    /// The columns of the tiles of V and O, if they are fewer.
+    /// The columns of the tiles of V and O, if they are fewer. Blocks share the columns of V and O along the second axis of the grid.
     pub value_dim: Option<i64>,
     /// The rows of a tile of Q, and those of a tile of K and V.
     pub tile: [i64; 2],
     /// What the kernel can do besides.
     pub features: Features,
 }
+
+/// The most columns of V that blocks share.
+pub(super) const MAX_COLUMNS: i64 = 512;
 
 /// How a tile is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,6 +131,14 @@ impl AttentionConfig {
         match tensor {
             Tensor4::Q | Tensor4::K => self.head_dim,
             Tensor4::V | Tensor4::O => self.value_dim.unwrap_or(self.head_dim),
+        }
+    }
+
+    /// The most columns of a tensor: those of its tiles, unless blocks share them.
+    pub(super) fn most_columns(&self, tensor: Tensor4) -> i64 {
+        match (tensor, self.value_dim) {
+            (Tensor4::V | Tensor4::O, Some(_)) => MAX_COLUMNS,
+            _ => self.head_dim,
         }
     }
 

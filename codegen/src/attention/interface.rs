@@ -1,12 +1,13 @@
 //! The parameters of an attention kernel, and the tensors that they describe.
 
 use girih_layout::{Int, Lay, Swizzle, Symbol};
+use girih_ptx::Special;
 use girih_tensor::DType;
 
-use super::config::{AttentionConfig, Scores};
+use super::config::{AttentionConfig, MAX_COLUMNS, Scores};
 use super::tile::{ENTRY, MAX_LENGTH};
 use crate::atom::Transfer;
-use crate::builder::Builder;
+use crate::builder::{Builder, Cond};
 use crate::params::{Generated, MAX_EXTENT, MAX_STRIDE, Params};
 use crate::{Error, Expr, Kernel, Scalar, TmaCopy};
 
@@ -98,6 +99,8 @@ pub(super) struct Interface<'a> {
     pub strides: [Option<Pitches>; 4],
     /// The columns of Q and K, and of V and O, that are taken by their addresses.
     columns: [Option<Symbol>; 2],
+    /// The first column of V and O that the block computes, if blocks share them: the number along the second axis of the grid times the columns of a tile.
+    first_value: Option<Expr>,
     pub table: Expr,
     pub entries: Expr,
     pub scale: Scalar,
@@ -170,7 +173,7 @@ impl<'a> Interface<'a> {
             [declare(Tensor4::Q)?, declare(Tensor4::K)?, declare(Tensor4::V)?, declare(Tensor4::O)?];
         let (places, strides) = ([q, k, v, o], [of_q, of_k, of_v, of_o]);
         let mut columns = |name: &'static str, tensor: Tensor4| -> Result<Option<Symbol>, Error> {
-            let most = config.columns(tensor);
+            let most = config.most_columns(tensor);
             let facts = |s: Symbol| s.at_least(1).at_most(most).divisible_by(config.vector());
             params.symbol(b, name, facts, move |a| a.extents[tensor as usize][1]).map(Some)
         };
@@ -208,6 +211,13 @@ impl<'a> Interface<'a> {
             None => None,
         };
         let sinks = features.sinks.then(|| params.pointer(b, "sinks", 4));
+        let first_value = match config.value_dim {
+            Some(columns) => {
+                let block = b.special(Special::CtaidY);
+                Some(&b.bounded(&block, MAX_COLUMNS / columns - 1)? * columns)
+            }
+            None => None,
+        };
         let partitions = Vec::new();
         Ok(Interface {
             config,
@@ -215,6 +225,7 @@ impl<'a> Interface<'a> {
             places,
             strides,
             columns,
+            first_value,
             table,
             entries,
             scale,
@@ -231,6 +242,19 @@ impl<'a> Interface<'a> {
     /// The columns of a tensor that is taken by its address.
     pub(super) fn columns(&self, tensor: Tensor4) -> Option<Symbol> {
         self.columns[usize::from(matches!(tensor, Tensor4::V | Tensor4::O))]
+    }
+
+    /// The first column of a tensor that the block loads or stores.
+    pub(super) fn first_column(&self, tensor: Tensor4) -> Expr {
+        match (tensor, &self.first_value) {
+            (Tensor4::V | Tensor4::O, Some(first)) => first.clone(),
+            _ => Expr::from(0),
+        }
+    }
+
+    /// Whether the block writes the logsumexps: the first of those that share the columns of V.
+    pub(super) fn writes_lse(&self) -> Cond {
+        self.first_value.as_ref().map_or(Cond::Always, |first| Cond::less(first, &Expr::from(1)))
     }
 
     /// The TMA copy of tiles of a tensor that are stored in shared memory as `swizzle` after `shared`, (Rows,HeadDim), says. The host makes the tensor
@@ -251,7 +275,7 @@ impl<'a> Interface<'a> {
         };
         let extents = [
             extent("rows", 0, MAX_LENGTH)?,
-            extent("head dim", 1, self.config.columns(tensor))?,
+            extent("head dim", 1, self.config.most_columns(tensor))?,
             extent("heads", 2, 1 << 16)?,
             extent("batches", 3, MAX_LENGTH)?,
         ];

@@ -159,7 +159,7 @@ impl Parts<'_> {
             for (first, row) in softmax.first_of_rows().into_iter().zip(&rows) {
                 let [query, key] = place(&places, first as i64)?;
                 // One of the threads that share the row.
-                b.if_(&Cond::equal(&key, &Expr::from(0)), |b| {
+                b.if_(&Cond::all([Cond::equal(&key, &Expr::from(0)), interface.writes_lse()]), |b| {
                     let joined = Sink::join(sink.as_ref(), b, row.lse(scale))?;
                     write(b, &lse.slice(Slice::At(query.clone()))?, &[joined])
                 })?;
@@ -222,10 +222,12 @@ fn matrix(
         return Err(Error::Generator("the address of a tensor that has a tensor map"));
     };
     let rows = Expr::from_int(&pitches.rows.into());
+    let column = interface.first_column(tensor);
     let origin = &(&(row * &rows) + &(head * &pitches.heads)) + &(&entry.batch * &pitches.batches);
+    let origin = &origin + &column;
     let pointer = &interface.places[tensor as usize] + &(&origin * element_bytes("tensor", dtype)?);
     let pointer = b.hold_index(&pointer, Width::W64)?;
-    let extents = vec![extent.clone(), Expr::from_int(&columns.into())];
+    let extents = vec![extent.clone(), &Expr::from_int(&columns.into()) - &column];
     Gmem::computed(pointer, dtype, extents, vec![rows, Expr::from(1)])
 }
 

@@ -99,14 +99,23 @@ pub fn choose(
             }
             configured(problem, ring(fastest(problem, hardware).0))
         }
-        KernelKind::Sm80 => {
-            multistage(problem.dtype(), problem.head_dim(), vector(problem), problem.features())
-        }
+        KernelKind::Sm80 => multistage(problem.dtype(), dims(problem), vector(problem), problem.features()),
     })
 }
 
 fn configured(problem: &Problem, config: AttentionConfig) -> AttentionConfig {
     AttentionConfig { dtype: problem.dtype(), features: problem.features(), ..config }
+}
+
+/// The columns of Q and K, and those of V and O.
+fn dims(problem: &Problem) -> [i64; 2] {
+    [Tensor4::K, Tensor4::V].map(|tensor| problem.columns(tensor))
+}
+
+/// The blocks that share the columns of V of each tile.
+pub(super) fn shares(problem: &Problem, config: &AttentionConfig) -> i64 {
+    let [of_problem, of_tile] = [problem.columns(Tensor4::V), config.columns(Tensor4::V)];
+    (of_problem + of_tile - 1) / of_tile
 }
 
 /// The longest sequence of queries.
@@ -116,8 +125,7 @@ fn longest(problem: &Problem) -> i64 {
 
 /// The fastest tile of the kernels for sm_90, and why.
 fn fastest(problem: &Problem, hardware: Hardware) -> (Tiling, String) {
-    let (tilings, queries, features) =
-        (Tilings::of(problem.head_dim()), longest(problem), problem.features());
+    let (tilings, queries, features) = (Tilings::of(dims(problem)), longest(problem), problem.features());
     let (small, Tilings { large, short, .. }) = (tilings.small(&features), tilings);
     let Some(large) = large else { return (small, small.reason.into()) };
     if queries <= short {
@@ -196,9 +204,13 @@ pub(super) fn accepts(problem: &Problem, config: &AttentionConfig) -> Result<(),
     }
     for tensor in [Tensor4::K, Tensor4::V] {
         let (found, least) = (config.columns(tensor), problem.columns(tensor));
-        if found < least {
+        if found < least && (tensor == Tensor4::K || config.value_dim.is_none()) {
             return refuse("columns", found.to_string(), format!("{least} or more"));
         }
+    }
+    let [of_keys, of_values] = dims(problem);
+    if config.value_dim.is_none() && of_keys != of_values {
+        return refuse("columns of V", "those of K".into(), format!("{of_values} beside {of_keys} of K"));
     }
     if config.features != problem.features() {
         return refuse("features", format!("{:?}", config.features), format!("{:?}", problem.features()));

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use girih_codegen::attention::{AttentionConfig, AttentionKernel, Form, generate};
+use girih_device::sizes::word;
 use girih_device::{Buffer, Device};
 
 use super::bind::arguments;
-use super::choose::{KernelKind, blocks, choose};
+use super::choose::{KernelKind, blocks, choose, shares};
 use super::few::{Few, few_queries};
 use super::run::{By, Tiles};
 use super::{Attention, Problem, Table};
@@ -103,8 +104,8 @@ impl Attentions {
         config: &AttentionConfig,
         module: &Loaded<AttentionKernel>,
     ) -> Result<Option<Step>, Error> {
-        let count = Table::count(problem, config.tile[0]);
-        let blocks = blocks(config, count, self.device.limits().multiprocessors);
+        let (count, shares) = (Table::count(problem, config.tile[0]), word(shares(problem, config)));
+        let blocks = blocks(config, count, (self.device.limits().multiprocessors / shares).max(1));
         if blocks == 0 {
             return Ok(None);
         }
@@ -114,7 +115,7 @@ impl Attentions {
             let words = words(&self.device, &table.words())?;
             Ok::<_, Error>(OnDevice { words, entries: table.entries().len(), blocks: table.blocks() })
         })?;
-        let launch = module.kernel.config([table.blocks, 1, 1])?;
+        let launch = module.kernel.config([table.blocks, shares, 1])?;
         // Blocks of sm_90 prepare themselves while the kernel before ends.
         let launch = if matches!(config.form, Form::Ring(_)) { launch.programmatic() } else { launch };
         let values = module.generated.params.values(&arguments(problem, table.entries))?;

@@ -19,6 +19,8 @@ pub use packed::Sequence;
 
 /// The most elements of a row of a head.
 pub const MAX_HEAD_DIM: i64 = 256;
+/// The most elements of a row of a head of V.
+pub const MAX_VALUE_DIM: i64 = 512;
 /// The most heads.
 pub const MAX_HEADS: i64 = (1 << 16) - 1;
 
@@ -133,6 +135,25 @@ impl Problem {
             return Err(Error::Heads { heads: self.heads, kv_heads });
         }
         Problem { kv_heads, ..self }.checked()
+    }
+
+    /// The same with heads of V and O of so many elements, which may be others than those of Q and K, as latent attention has them. The scale stays what it is.
+    ///
+    /// # Errors
+    /// [`Error::Extent`] unless it is in `1..=`[`MAX_VALUE_DIM`].
+    ///
+    /// # Examples
+    /// ```
+    /// use girih_kernels::attention::{Order, Problem, Tensor4};
+    /// use girih_tensor::DType;
+    ///
+    /// let problem = Problem::new(DType::Bf16, Order::Bshd, [1, 2, 100, 300, 192])?.with_value_dim(128)?;
+    /// assert_eq!(problem.array(Tensor4::V).to_string(), "(300,128,2,1):(256,1,128,76800)");
+    /// # Ok::<(), girih_kernels::Error>(())
+    /// ```
+    pub fn with_value_dim(self, value_dim: i64) -> Result<Problem, Error> {
+        check_within("value dim", value_dim, 1, MAX_VALUE_DIM)?;
+        Problem { value_dim, ..self }.checked()
     }
 
     /// The same with a tensor whose rows, heads and batches begin this many elements apart. The elements of a row follow each other. The

@@ -356,6 +356,40 @@ fn calls_are_repeated() -> Result<(), Failure> {
     Ok(())
 }
 
+/// V and O may have other columns than Q and K: blocks share the columns of V, and one of them writes the logsumexps.
+#[test]
+fn values_may_have_other_columns_than_keys() -> Result<(), Failure> {
+    let device = device()?;
+    let attentions = Attentions::new(&device);
+    let causal = Mask::causal(Diagonal::BottomRight);
+    let window = Mask::window(Some(20), Some(3), Diagonal::BottomRight);
+    for (kind, dtype) in
+        [(KernelKind::Sm80, DType::Bf16), (KernelKind::Sm80, DType::F32), (KernelKind::Sm90, DType::Bf16)]
+    {
+        let of = |dim, of_values, sizes: [i64; 4]| -> Result<Problem, Error> {
+            let [batches, heads, queries, keys] = sizes;
+            Problem::new(dtype, Order::Bshd, [batches, heads, queries, keys, dim])?.with_value_dim(of_values)
+        };
+        let problems = [
+            of(192, 128, [1, 2, 70, 90])?.with_kv_heads(1)?.with_mask(causal)?.with_lse(true),
+            of(192, 128, [1, 1, 90, 100])?
+                .packed(&[0, 30, 88], &[0, 40, 70])?
+                .with_mask(causal)?
+                .with_lse(true),
+            of(160, 200, [1, 1, 40, 50])?.with_mask(window)?.with_lse(true).with_sinks(true),
+            of(40, 16, [1, 1, 30, 40])?.with_softcap(5.0)?,
+        ];
+        for (seed, problem) in (0..).zip(problems) {
+            let attention = attentions.by(&problem, Some(kind))?;
+            verify(&attention, &device, seed, 2.0)?;
+        }
+    }
+    let told = |result: Result<Problem, Error>| result.expect_err("too many columns").to_string();
+    let new = |dim| Problem::new(DType::Bf16, Order::Bshd, [1, 1, 8, 8, dim]);
+    assert!(told(new(64)?.with_value_dim(513)).contains("value dim = 513: 1 to 512"));
+    Ok(())
+}
+
 /// A sink joins each row once, by every form, with every option, and in rows that see no key.
 #[test]
 fn sinks_join_every_row() -> Result<(), Failure> {

@@ -108,7 +108,7 @@ impl Producer<'_> {
         barrier: &Mbarrier,
     ) -> Result<(), Error> {
         let Some(boxes) = &self.parts.copies[tensor as usize] else { return Ok(()) };
-        let origin = [row, Expr::from(0), head, batch].map(Slice::At);
+        let origin = [row, self.parts.interface.first_column(tensor), head, batch].map(Slice::At);
         let whole = boxes.tma_tensor()?.domain_offset(Slice::tuple(origin))?; // (Row,HeadDim,Head,Batch)
         let layout = shared.layout().append_to(4, &Lay::UNIT)?;
         let shared = Tensor::new(shared.engine().clone(), layout); // (Rows,HeadDim,1,1)

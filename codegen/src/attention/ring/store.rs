@@ -104,6 +104,7 @@ impl Consumer<'_> {
         let (rows, columns) = self.coordinates(b)?;
         // One of the four lanes that share a row has its first column.
         let first = columns.first().map_or(Cond::Always, |column| Cond::less(column, &Expr::from(2)));
+        let first = Cond::all([first, self.parts.interface.writes_lse()]);
         let of_tile = &entry.row + &(&self.number * ROWS);
         let [heads, batches] = &lse.strides;
         let line = &(&(&entry.head * heads) + &(&entry.batch * batches)) + &entry.first_query;
@@ -140,7 +141,8 @@ impl Consumer<'_> {
         rows: &Tensor<Smem>,
     ) -> Result<(), Error> {
         let Some(boxes) = &self.parts.copies[Tensor4::O as usize] else { return Ok(()) };
-        let origin = [&entry.first_query + first, Expr::from(0), entry.head.clone(), entry.batch.clone()];
+        let column = self.parts.interface.first_column(Tensor4::O);
+        let origin = [&entry.first_query + first, column, entry.head.clone(), entry.batch.clone()];
         let whole = boxes.tma_tensor()?.domain_offset(Slice::tuple(origin.map(Slice::At)))?; // (Row,HeadDim,Head,Batch)
         let tiler = shape_tiler(&[ROWS, self.parts.config().columns(Tensor4::O), 1, 1])?;
         let tile = whole.local_tile(&tiler, &[0; 4].map(Slice::at))?; // (64,HeadDim,1,1)
@@ -169,6 +171,8 @@ impl Consumer<'_> {
         let first = &entry.row + &(&number * ROWS);
         let line = &(&entry.head * &strides.heads) + &(&entry.batch * &strides.batches);
         let line = &line + &(&(&entry.first_query + &first) * &Expr::from_int(&Int::symbol(strides.rows)));
+        let column = interface.first_column(Tensor4::O);
+        let line = &line + &column;
         let base = &interface.places[Tensor4::O as usize] + &(&line * element_bytes("dtype", config.dtype)?);
         let extents = [ROWS, config.columns(Tensor4::O)];
         let whole = Lay::strided(extents.map(Int::fixed), [Int::symbol(strides.rows), Int::fixed(1)])?;
@@ -181,7 +185,7 @@ impl Consumer<'_> {
         let by = TiledCopy::new(AUTO_VECTORIZING_COPY, config.dtype.bits(), &threads, &values)?;
         let mine = by.get_slice(&thread)?;
         let left = b.bounded(&(&entry.queries.maximum(&first) - &first), MAX_LENGTH)?;
-        let limits = [left, Expr::from_int(&Int::symbol(columns))];
+        let limits = [left, &Expr::from_int(&Int::symbol(columns)) - &column];
         // As many rows at a time as the threads have a vector of each, so that what is under way fits the registers.
         let at_once = WARPGROUP / lanes;
         let tiler = shape_tiler(&[at_once, extents[1]])?;

@@ -3,7 +3,7 @@
 use girih_codegen::attention::{AttentionConfig, Form, Ring};
 
 use super::configs::{REGISTERS, Tilings, ring_of};
-use super::{Hardware, choose, configured, misfit};
+use super::{Hardware, choose, configured, dims, misfit};
 use crate::Error;
 use crate::attention::Problem;
 
@@ -35,10 +35,11 @@ pub fn candidates(problem: &Problem, hardware: impl Into<Hardware>) -> Result<Ve
     let hardware = hardware.into();
     let chosen = choose(problem, None, hardware)?;
     let mut out = vec![chosen];
-    if hardware.sm != 90 || misfit(problem).is_some() {
+    // Other columns of V are computed by the one tile that rules choose.
+    if hardware.sm != 90 || misfit(problem).is_some() || chosen.value_dim.is_some() {
         return Ok(out);
     }
-    let head_dim = Tilings::of(problem.head_dim()).small.head_dim;
+    let head_dim = Tilings::of(dims(problem)).small.head_dim;
     let element = i64::from(problem.dtype().bits()) / 8;
     for (warpgroups, registers) in (2..).zip(REGISTERS) {
         for keys in (64..=192).step_by(16) {

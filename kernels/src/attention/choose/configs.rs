@@ -10,6 +10,7 @@ pub(super) const LINE: i64 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tiling {
     pub head_dim: i64,
+    value_dim: Option<i64>,
     pub tile: [i64; 2],
     stages: i64,
     buffers: i64,
@@ -27,7 +28,7 @@ pub(super) const REGISTERS: [[u32; 2]; 3] = [[24, 240], [32, 160], [24, 112]];
 )]
 const fn tiling(head_dim: i64, tile: [i64; 2], stages: i64, buffers: i64, reason: &'static str) -> Tiling {
     let registers = REGISTERS[tile[0] as usize / 64 - 2];
-    Tiling { head_dim, tile, stages, buffers, registers, reason }
+    Tiling { head_dim, value_dim: None, tile, stages, buffers, registers, reason }
 }
 
 /// The tiles of a head dim: the fastest on an H200, one of two warpgroups, whose threads have registers for what a kernel can do besides, and one for what
@@ -86,12 +87,29 @@ const TILINGS: [Tilings; 5] = [
     },
 ];
 
+const SHARED: &str =
+    "two warpgroups, since shared memory has room for the tiles of more columns of K than of V";
+
+/// The tiles by head dim where V has other columns than K, which no measurement has chosen.
+const OF_VALUES: [Tilings; 2] = [
+    of_values(128, tiling(192, [128, 128], 2, 1, SHARED), tiling(192, [128, 96], 2, 1, FEWER)),
+    of_values(128, tiling(256, [128, 80], 2, 1, SHARED), tiling(256, [128, 48], 2, 1, FEWER)),
+];
+
+/// The tiles of two warpgroups for this many columns of V.
+const fn of_values(value_dim: i64, small: Tiling, narrow: Tiling) -> Tilings {
+    let value_dim = Some(value_dim);
+    let narrow = Some(Tiling { value_dim, ..narrow });
+    Tilings { large: None, small: Tiling { value_dim, ..small }, narrow, short: 0 }
+}
+
 impl Tilings {
-    /// The tiles for heads of this many columns.
-    pub(super) fn of(head_dim: i64) -> Tilings {
-        let fits = TILINGS.iter().find(|tilings| head_dim <= tilings.small.head_dim);
+    /// The tiles for heads of this many columns of Q and K, and of V and O.
+    pub(super) fn of([head_dim, value_dim]: [i64; 2]) -> Tilings {
+        let all = if head_dim == value_dim { &TILINGS[..] } else { &OF_VALUES[..] };
+        let fits = all.iter().find(|tilings| head_dim <= tilings.small.head_dim);
         // No head has more columns than the last one.
-        *fits.unwrap_or(&TILINGS[TILINGS.len() - 1])
+        *fits.unwrap_or(&all[all.len() - 1])
     }
 
     /// The tile of two warpgroups for what a kernel can do besides.
@@ -127,8 +145,9 @@ impl Tiling {
 
 /// The configuration of a tile for sm_90, of bf16 and without features.
 pub(super) fn ring(tiling: Tiling) -> AttentionConfig {
-    let Tiling { head_dim, tile, stages, buffers, registers, .. } = tiling;
-    ring_of(Ring { warpgroups: tile[0] / 64, stages, buffers, registers }, head_dim, tile[1])
+    let Tiling { head_dim, value_dim, tile, stages, buffers, registers, .. } = tiling;
+    let ring = ring_of(Ring { warpgroups: tile[0] / 64, stages, buffers, registers }, head_dim, tile[1]);
+    AttentionConfig { value_dim, ..ring }
 }
 
 /// The same of warpgroups that go through this many keys at a time.
@@ -175,11 +194,20 @@ const OF_F32: [(i64, [i64; 2], i64, i64); 6] = [
     (192, [32, 32], 4, 2),
     (256, [32, 16], 8, 2),
 ];
+/// The least columns of K where V has others.
+const LEAST: i64 = OF_VALUES[0].small.head_dim;
 /// The columns from which copies of fewer than 16 bytes, which are more, leave no registers for 32 rows.
 const WIDE: i64 = 128;
 
-/// The configuration of the other kernels for heads of this many columns, which are copied by `vector` elements.
-pub(super) fn multistage(dtype: DType, head_dim: i64, vector: i64, features: Features) -> AttentionConfig {
+/// The configuration of the other kernels for heads of this many columns of Q and K, and of V and O, which are copied by `vector` elements.
+pub(super) fn multistage(
+    dtype: DType,
+    [head_dim, of_values]: [i64; 2],
+    vector: i64,
+    features: Features,
+) -> AttentionConfig {
+    let value_dim = Tilings::of([head_dim, of_values]).small.value_dim;
+    let head_dim = if value_dim.is_some() { head_dim.max(LEAST) } else { head_dim };
     let all = match (dtype, features.bias) {
         (DType::F32, _) => &OF_F32,
         (_, None) => &OF_16_BITS,
@@ -191,7 +219,7 @@ pub(super) fn multistage(dtype: DType, head_dim: i64, vector: i64, features: Fea
         warps *= 2;
     }
     let multistage = Multistage { warps, stages, vector, min_blocks: 0 };
-    AttentionConfig { dtype, features, ..config(Form::Multistage(multistage), columns, tile) }
+    AttentionConfig { dtype, features, value_dim, ..config(Form::Multistage(multistage), columns, tile) }
 }
 
 /// Everything that [`choose`](super::choose()) can choose.
@@ -200,14 +228,22 @@ pub fn all() -> Vec<AttentionConfig> {
     for dtype in crate::DTYPES {
         if dtype != DType::F32 {
             for features in features(dtype) {
-                let tilings = TILINGS.iter().flat_map(|tilings| tilings.all(dtype, features));
+                let tilings =
+                    TILINGS.iter().chain(&OF_VALUES).flat_map(|tilings| tilings.all(dtype, features));
                 out.extend(tilings.map(|tiling| AttentionConfig { dtype, features, ..ring(tiling) }));
             }
         }
         let widest = LINE / i64::from(dtype.bits() / 8);
         for (columns, vector) in OF_F32.iter().flat_map(|one| [1, 2, 4, 8].map(|vector| (one.0, vector))) {
             if vector <= widest {
-                out.extend(features(dtype).map(|features| multistage(dtype, columns, vector, features)));
+                let dims = |value_dim: i64| {
+                    features(dtype)
+                        .map(move |features| multistage(dtype, [columns, value_dim], vector, features))
+                };
+                out.extend(dims(columns));
+                if columns >= LEAST {
+                    out.extend(dims(1));
+                }
             }
         }
     }

@@ -176,11 +176,13 @@ impl DecodeProblem {
         check_within("queries", queries, 1, MAX_QUERIES)?;
         check_within("head dim", self.head_dim(), 1, MAX_HEAD_DIM)?;
         check_within("capacity", self.capacity(), 1, MAX_KEYS)?;
+        let of_values = self.attention.columns(Tensor4::V);
         let ends_at_the_last = mask.diagonal() == Diagonal::BottomRight;
         let sees_its_own = (ends_at_the_last && (mask.right() == Some(0) || queries == 1))
             || (mask.is_none() && queries == 1);
         for (name, found, is, accepted) in [
             ("bias", "a bias", self.attention.bias().is_some(), "none"),
+            ("value dim", "other than the head dim", of_values != self.head_dim(), "the head dim"),
             ("sequences", "packed sequences", self.attention.is_packed(), "batches"),
             (
                 "mask",
