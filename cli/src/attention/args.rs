@@ -45,6 +45,9 @@ pub(crate) struct ProblemArgs {
     /// Elements of a row of a head, 1 to 256 [default: 64]
     #[arg(long, value_name = "ELEMENTS")]
     head_dim: Option<i64>,
+    /// Elements of a row of a head of V and O, 1 to 512 [default: as many as of Q and K]
+    #[arg(long, value_name = "ELEMENTS", conflicts_with = "q")]
+    value_dim: Option<i64>,
     /// Element type of Q, K, V and O: bf16, f16, f32 [default: bf16, or the type of the files]
     #[arg(long, value_parser = dtype)]
     dtype: Option<DType>,
@@ -89,6 +92,7 @@ impl ProblemArgs {
         let dtype = self.dtype.unwrap_or(DType::Bf16);
         let problem = Problem::new(dtype, self.order, [batch, heads, queries, keys, dim])?;
         let problem = self.kv_heads.map_or(Ok(problem.clone()), |heads| problem.with_kv_heads(heads))?;
+        let problem = self.value_dim.map_or(Ok(problem.clone()), |dim| problem.with_value_dim(dim))?;
         let problem = match self.packed {
             Some(sequences) => problem
                 .packed(&begins(seed, queries, sequences), &begins(seed.wrapping_add(1), keys, sequences))?,

@@ -15,7 +15,8 @@ pub(crate) struct Case {
 impl Case {
     fn new(config: AttentionConfig) -> Case {
         let ([queries, keys], columns) = (config.tile, config.head_dim);
-        let tile = format!("{queries}x{keys}x{columns}");
+        let of_values = config.value_dim.map_or(String::new(), |columns| format!("v{columns}"));
+        let tile = format!("{queries}x{keys}x{columns}{of_values}");
         let mut facts = match config.form {
             Form::Ring(ring) => {
                 vec![String::from("ring"), format!("{tile}-s{}b{}", ring.stages, ring.buffers)]
