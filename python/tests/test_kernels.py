@@ -244,7 +244,7 @@ def test_attention_that_is_refused():
     with pytest.raises(TypeError, match="^q .*list"):
         girih.attention([1.0], k, k)
     with pytest.raises(girih.GirihError):
-        girih.attention(*(heads(1, 1, 4, 300) for _ in range(3)))
+        girih.attention(*(heads(1, 1, 4, 600) for _ in range(3)))
     with pytest.raises(girih.GirihError):
         girih.attention(heads(1, 3, 4, 16), heads(1, 2, 4, 16), heads(1, 2, 4, 16))
 

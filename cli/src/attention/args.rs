@@ -42,7 +42,7 @@ pub(crate) struct ProblemArgs {
     /// Keys of a batch, or of all packed sequences [default: as many as queries]
     #[arg(long)]
     keys: Option<i64>,
-    /// Elements of a row of a head, 1 to 256 [default: 64]
+    /// Elements of a row of a head, 1 to 512 [default: 64]
     #[arg(long, value_name = "ELEMENTS")]
     head_dim: Option<i64>,
     /// Elements of a row of a head of V and O, 1 to 512 [default: as many as of Q and K]

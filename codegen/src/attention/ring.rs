@@ -101,15 +101,15 @@ impl Ring {
         if keys % 16 != 0 || !(16..=256).contains(&keys) {
             return Err(AttentionError::Keys { keys, accepted: "multiples of 16" }.into());
         }
-        let fits = |columns: i64| columns % 32 == 0 && (32..=256).contains(&columns);
-        if !fits(config.head_dim) {
-            let accepted = String::from("multiples of 32 up to 256");
+        let fits = |columns: i64, most: i64| columns % 32 == 0 && (32..=most).contains(&columns);
+        if !fits(config.head_dim, 512) {
+            let accepted = String::from("multiples of 32 up to 512");
             return Err(AttentionError::HeadDim { head_dim: config.head_dim, accepted }.into());
         }
-        // A tile of O is where its tile of Q was.
-        let value_dim = config.columns(Tensor4::V);
-        if !fits(value_dim) || value_dim > config.head_dim {
-            let accepted = format!("multiples of 32 up to the head dim, {},", config.head_dim);
+        // A thread has registers for 256 columns of O, and a tile of O is where its tile of Q was.
+        let (value_dim, most) = (config.columns(Tensor4::V), config.head_dim.min(256));
+        if !fits(value_dim, most) {
+            let accepted = format!("multiples of 32 up to {most}");
             return Err(AttentionError::ValueDim { value_dim, accepted }.into());
         }
         if !(1..=2).contains(&buffers) {

@@ -234,6 +234,8 @@ fn misuse_is_told() {
         AttentionConfig { tile: [64, 16], ..SMALL },
         AttentionConfig { tile: [128, 24], ..SMALL },
         AttentionConfig { head_dim: 40, ..SMALL },
+        AttentionConfig { head_dim: 512, ..SMALL },
+        AttentionConfig { value_dim: Some(64), ..SMALL },
         ring(|ring| Ring { buffers: 3, ..ring }),
         ring(|ring| Ring { stages: 0, ..ring }),
         ring(|ring| Ring { stages: 200, ..ring }),
@@ -246,7 +248,9 @@ fn misuse_is_told() {
         warpgroups = 1: 2 to 4 are accepted
         a tile of 64 queries: 128, 64 for each warpgroup, are accepted
         a tile of 24 keys: multiples of 16 from 16 to 256 are accepted
-        head dim = 40: multiples of 32 up to 256 are accepted
+        head dim = 40: multiples of 32 up to 512 are accepted
+        value dim = 512: multiples of 32 up to 256 are accepted
+        value dim = 64: multiples of 32 up to 32 are accepted
         buffers = 3 of Q: 1 and 2 are accepted
         stages = 0 of keys and values: 1 or more are accepted
         432448 bytes of shared memory for tiles and barriers: at most 232448 are accepted

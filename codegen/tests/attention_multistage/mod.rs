@@ -283,7 +283,15 @@ fn what_does_not_fit_is_refused() {
     let message = |config: &AttentionConfig| generate(config).unwrap_err().to_string();
     assert_eq!(
         message(&AttentionConfig { head_dim: 48, ..good }),
-        "head dim = 48: multiples of 32 up to 256 are accepted"
+        "head dim = 48: multiples of 32 up to 512 are accepted"
+    );
+    assert_eq!(
+        message(&AttentionConfig { head_dim: 512, ..good }),
+        "value dim = 512: multiples of 32 up to 256, in parts of as many columns as the head dim, 512, are accepted"
+    );
+    assert_eq!(
+        message(&AttentionConfig { value_dim: Some(96), ..good }),
+        "value dim = 96: multiples of 32 up to 64, in parts of as many columns as the head dim, 64, are accepted"
     );
     assert_eq!(
         message(&AttentionConfig { dtype: DType::F64, ..good }),

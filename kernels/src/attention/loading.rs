@@ -130,4 +130,4 @@ impl Attentions {
 }
 
 /// The bytes of a row of the widest head.
-const SPARE: usize = 1024;
+const SPARE: usize = 2048;

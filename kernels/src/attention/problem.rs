@@ -18,7 +18,7 @@ use packed::Packed;
 pub use packed::Sequence;
 
 /// The most elements of a row of a head.
-pub const MAX_HEAD_DIM: i64 = 256;
+pub const MAX_HEAD_DIM: i64 = 512;
 /// The most elements of a row of a head of V.
 pub const MAX_VALUE_DIM: i64 = 512;
 /// The most heads.
@@ -67,7 +67,7 @@ impl std::fmt::Display for Order {
 ///     .with_mask(Mask::causal(Diagonal::BottomRight))?;
 /// assert_eq!(problem.array(Tensor4::K).to_string(), "(300,64,2,2):(128,1,64,38400)"); // (Key,HeadDim,Head,Batch)
 /// assert_eq!(problem.scale(), 0.125);
-/// assert!(Problem::new(DType::Bf16, Order::Bshd, [2, 8, 100, 300, 257]).is_err());
+/// assert!(Problem::new(DType::Bf16, Order::Bshd, [2, 8, 100, 300, 513]).is_err());
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

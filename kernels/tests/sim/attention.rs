@@ -356,7 +356,7 @@ fn calls_are_repeated() -> Result<(), Failure> {
     Ok(())
 }
 
-/// V and O may have other columns than Q and K: blocks share the columns of V, and one of them writes the logsumexps.
+/// V and O may have other columns than Q and K, and heads may have up to 512: blocks share the columns of V, and one of them writes the logsumexps.
 #[test]
 fn values_may_have_other_columns_than_keys() -> Result<(), Failure> {
     let device = device()?;
@@ -378,6 +378,9 @@ fn values_may_have_other_columns_than_keys() -> Result<(), Failure> {
                 .with_lse(true),
             of(160, 200, [1, 1, 40, 50])?.with_mask(window)?.with_lse(true).with_sinks(true),
             of(40, 16, [1, 1, 30, 40])?.with_softcap(5.0)?,
+            of(512, 512, [1, 1, 70, 40])?.with_mask(causal)?.with_lse(true),
+            of(512, 512, [1, 1, 40, 50])?.packed(&[0, 30, 38], &[0, 20, 50])?,
+            of(304, 304, [1, 2, 20, 30])?.with_kv_heads(1)?.with_lse(true),
         ];
         for (seed, problem) in (0..).zip(problems) {
             let attention = attentions.by(&problem, Some(kind))?;
@@ -386,6 +389,7 @@ fn values_may_have_other_columns_than_keys() -> Result<(), Failure> {
     }
     let told = |result: Result<Problem, Error>| result.expect_err("too many columns").to_string();
     let new = |dim| Problem::new(DType::Bf16, Order::Bshd, [1, 1, 8, 8, dim]);
+    assert!(told(new(513)).contains("head dim = 513: 1 to 512"));
     assert!(told(new(64)?.with_value_dim(513)).contains("value dim = 513: 1 to 512"));
     Ok(())
 }
@@ -641,7 +645,7 @@ fn choices_are_in_the_list() -> Result<(), Failure> {
     for seed in 0..2000 {
         let mut rng = generator(seed);
         let dtype = [DType::Bf16, DType::F16, DType::F32][seed as usize % 3];
-        let problem = random(&mut rng, dtype, 1 + seed as i64 % 256, 5000)?;
+        let problem = random(&mut rng, dtype, 1 + seed as i64 % 512, 5000)?;
         for hardware in [Hardware { sm: 90, multiprocessors: 132 }, Hardware { sm: 86, multiprocessors: 84 }]
         {
             let config = choose(&problem, None, hardware)?;

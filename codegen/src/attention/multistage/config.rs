@@ -25,8 +25,9 @@ const VECTOR: i64 = 16;
 const MAX_ACCUMULATORS: i64 = 208;
 /// The columns that threads that multiply alone have side by side.
 const COLUMNS: i64 = 16;
-/// The most columns of a head.
-const MAX_HEAD_DIM: i64 = 256;
+/// The most columns of Q and K, and those of V and O, for which a thread has registers.
+const MAX_HEAD_DIM: i64 = 512;
+const MAX_VALUE_DIM: i64 = 256;
 
 /// Attention by all warps of a block alike: each has rows of queries of its own, and all bring tiles of keys and values to shared memory, some
 /// tiles ahead. bf16 and f16 are multiplied by `mma.sync`, f32 by multiply-adds.
@@ -165,14 +166,15 @@ impl Multistage {
         let AttentionConfig { head_dim, tile: [queries, keys], dtype, .. } = *config;
         let (atom, threads) = (Multistage::atom(config)?, i64::from(self.threads()?));
         let value_dim = config.columns(Tensor4::V);
-        let fits = |columns: i64| (32..=MAX_HEAD_DIM).contains(&columns) && columns % 32 == 0;
-        if !fits(head_dim) {
+        let fits = |columns: i64, most: i64| (32..=most).contains(&columns) && columns % 32 == 0;
+        if !fits(head_dim, MAX_HEAD_DIM) {
             let accepted = format!("multiples of 32 up to {MAX_HEAD_DIM}");
             return Err(AttentionError::HeadDim { head_dim, accepted }.into());
         }
+        let most = MAX_VALUE_DIM.min(head_dim);
         // A tile of O is where its tile of Q was, and warps have the same rows of both.
-        if !fits(value_dim) || value_dim > head_dim || part(dtype, value_dim)? != part(dtype, head_dim)? {
-            let accepted = format!("multiples of 32 up to the head dim, {head_dim}, in parts of as many columns,");
+        if !fits(value_dim, most) || part(dtype, value_dim)? != part(dtype, head_dim)? {
+            let accepted = format!("multiples of 32 up to {most}, in parts of as many columns as the head dim, {head_dim},");
             return Err(AttentionError::ValueDim { value_dim, accepted }.into());
         }
         if !(2..=16).contains(&self.stages) {

@@ -90,11 +90,16 @@ const TILINGS: [Tilings; 5] = [
 const SHARED: &str =
     "two warpgroups, since shared memory has room for the tiles of more columns of K than of V";
 
+const HALVES: &str = "two warpgroups, and two blocks, each with registers for half of the columns of O";
+
 /// The tiles by head dim where V has other columns than K, which no measurement has chosen.
-const OF_VALUES: [Tilings; 2] = [
+const OF_VALUES: [Tilings; 3] = [
     of_values(128, tiling(192, [128, 128], 2, 1, SHARED), tiling(192, [128, 96], 2, 1, FEWER)),
     of_values(128, tiling(256, [128, 80], 2, 1, SHARED), tiling(256, [128, 48], 2, 1, FEWER)),
+    of_values(256, tiling(512, [128, 32], 2, 1, HALVES), tiling(512, [128, 16], 2, 1, FEWER)),
 ];
+/// The most columns of O for which the threads of a block have registers.
+const WHOLE: i64 = 256;
 
 /// The tiles of two warpgroups for this many columns of V.
 const fn of_values(value_dim: i64, small: Tiling, narrow: Tiling) -> Tilings {
@@ -106,7 +111,7 @@ const fn of_values(value_dim: i64, small: Tiling, narrow: Tiling) -> Tilings {
 impl Tilings {
     /// The tiles for heads of this many columns of Q and K, and of V and O.
     pub(super) fn of([head_dim, value_dim]: [i64; 2]) -> Tilings {
-        let all = if head_dim == value_dim { &TILINGS[..] } else { &OF_VALUES[..] };
+        let all = if head_dim == value_dim && head_dim <= WHOLE { &TILINGS[..] } else { &OF_VALUES[..] };
         let fits = all.iter().find(|tilings| head_dim <= tilings.small.head_dim);
         // No head has more columns than the last one.
         *fits.unwrap_or(&all[all.len() - 1])
@@ -169,30 +174,33 @@ fn config(form: Form, head_dim: i64, tile: [i64; 2]) -> AttentionConfig {
 
 /// The columns, tiles, warps and stages of the other kernels, for floats of 16 bits and for f32: the largest for which ptxas spills no register. All fit
 /// the shared memory of sm_86. A warp of tensor cores that has 32 rows of queries reads each key and value from shared memory half as often as one of 16.
-const OF_16_BITS: [(i64, [i64; 2], i64, i64); 6] = [
+const OF_16_BITS: [(i64, [i64; 2], i64, i64); 7] = [
     (32, [128, 64], 4, 4),
     (64, [128, 64], 4, 3),
     (96, [128, 64], 4, 3),
     (128, [128, 64], 4, 3),
     (192, [128, 64], 8, 2),
     (256, [128, 32], 8, 2),
+    (512, [64, 16], 4, 2),
 ];
 /// The same where a bias is added: its elements and their addresses take registers too.
-const WITH_BIAS: [(i64, [i64; 2], i64, i64); 6] = [
+const WITH_BIAS: [(i64, [i64; 2], i64, i64); 7] = [
     (32, [128, 32], 4, 4),
     (64, [128, 32], 4, 3),
     (96, [64, 32], 4, 3),
     (128, [64, 32], 4, 3),
     (192, [64, 32], 4, 3),
     (256, [64, 16], 4, 3),
+    (512, [64, 16], 4, 2),
 ];
-const OF_F32: [(i64, [i64; 2], i64, i64); 6] = [
+const OF_F32: [(i64, [i64; 2], i64, i64); 7] = [
     (32, [64, 32], 4, 4),
     (64, [64, 32], 4, 3),
     (96, [64, 32], 4, 2),
     (128, [64, 32], 4, 2),
     (192, [32, 32], 4, 2),
     (256, [32, 16], 8, 2),
+    (512, [16, 16], 4, 2),
 ];
 /// The least columns of K where V has others.
 const LEAST: i64 = OF_VALUES[0].small.head_dim;
@@ -241,7 +249,7 @@ pub fn all() -> Vec<AttentionConfig> {
                         .map(move |features| multistage(dtype, [columns, value_dim], vector, features))
                 };
                 out.extend(dims(columns));
-                if columns >= LEAST {
+                if (LEAST..=WHOLE).contains(&columns) {
                     out.extend(dims(1));
                 }
             }

@@ -8,8 +8,10 @@ use girih_tensor::DType;
 use crate::Error;
 use crate::attention::array::span;
 use crate::attention::problem::check_within;
-use crate::attention::{Diagonal, MAX_HEAD_DIM, MAX_HEADS, Mask, Order, Problem};
+use crate::attention::{Diagonal, MAX_HEADS, Mask, Order, Problem};
 
+/// The most elements of a row.
+const MAX_COLUMNS: i64 = 256;
 /// The most queries of a sequence.
 pub const MAX_QUERIES: i64 = 16;
 
@@ -174,7 +176,7 @@ impl DecodeProblem {
         let ([batches, queries], mask) = (self.sequences(), self.attention.mask());
         check_within("batches", batches, 1, MAX_HEADS)?;
         check_within("queries", queries, 1, MAX_QUERIES)?;
-        check_within("head dim", self.head_dim(), 1, MAX_HEAD_DIM)?;
+        check_within("head dim", self.head_dim(), 1, MAX_COLUMNS)?;
         check_within("capacity", self.capacity(), 1, MAX_KEYS)?;
         let of_values = self.attention.columns(Tensor4::V);
         let ends_at_the_last = mask.diagonal() == Diagonal::BottomRight;
