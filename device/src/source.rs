@@ -60,5 +60,7 @@ fn same_notes(a: &ptx::Notes, b: &ptx::Notes, module: &ptx::Module, text: &str) 
         && a.are_of(text) == b.are_of(text)
         && a.claims() == b.claims()
         && module.items.iter().all(launches)
-        && (1..=u32::MAX).zip(text.lines()).all(|(line, _)| a.site(line) == b.site(line))
+        && (1..=u32::MAX).zip(text.lines()).all(|(line, _)| {
+            a.site(line) == b.site(line) && a.leaves_undefined(line) == b.leaves_undefined(line)
+        })
 }

@@ -135,7 +135,8 @@ impl Module {
         let (sites, launches) = (notes.sites(), notes.launches());
         let sites = sites.iter().map(|(line, site)| (moved(*line), site.clone())).collect();
         self.notes = Notes::new(&text, notes.claims().iter().map(claim).collect(), sites)
-            .with_launches(launches.to_vec());
+            .with_launches(launches.to_vec())
+            .with_undefined(notes.undefined().iter().map(|&line| moved(line)).collect());
         self
     }
 }

@@ -110,7 +110,8 @@ fn target(modules: &[Module]) -> Result<Target, Error> {
 /// The notes of the modules' kernels, about the lines that the kernels have in the linked module.
 fn notes(modules: &[Module], linked: &Module) -> Notes {
     let text = linked.to_string();
-    let (mut claims, mut sites, mut launches) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut claims, mut sites, mut launches, mut undefined) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for module in modules {
         let own = module.to_string();
         if !module.notes.are_of(&own) {
@@ -128,10 +129,11 @@ fn notes(modules: &[Module], linked: &Module) -> Notes {
             claims.extend(module.notes.claims().iter().filter_map(claim));
             let site = |(line, site): &(u32, Site)| Some((moved(*line)?, site.clone()));
             sites.extend(module.notes.sites().iter().filter_map(site));
+            undefined.extend(module.notes.undefined().iter().filter_map(|&line| moved(line)));
             launches.extend(module.notes.launch(&kernel.name).cloned());
         }
     }
-    Notes::new(&text, claims, sites).with_launches(launches)
+    Notes::new(&text, claims, sites).with_launches(launches).with_undefined(undefined)
 }
 
 /// The lines of a printed kernel, counted from 1: from the one that names it to the brace that ends it.

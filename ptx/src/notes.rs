@@ -122,6 +122,8 @@ pub struct Notes {
     claims: Vec<Claim>,
     sites: Vec<(u32, Site)>,
     launches: Vec<LaunchNotes>,
+    /// Lines of predicated instructions whose results are undefined in threads that do not execute them.
+    undefined: Vec<u32>,
     /// A hash of the text that the notes are about.
     text: u64,
 }
@@ -138,7 +140,14 @@ impl Notes {
     pub fn new(text: &str, mut claims: Vec<Claim>, mut sites: Vec<(u32, Site)>) -> Notes {
         claims.sort_by_key(|claim| claim.line);
         sites.sort_by_key(|(line, _)| *line);
-        Notes { claims, sites, launches: Vec::new(), text: hash(text) }
+        Notes { claims, sites, text: hash(text), ..Notes::default() }
+    }
+
+    /// The same notes with lines of predicated instructions that write registers in the threads that execute them, and leave them undefined in
+    /// all others, whatever they held before.
+    pub fn with_undefined(self, mut lines: Vec<u32>) -> Notes {
+        lines.sort_unstable();
+        Notes { undefined: lines, ..self }
     }
 
     /// The same notes with what is known of the launches of the module's kernels.
@@ -167,6 +176,16 @@ impl Notes {
         &self.sites
     }
 
+    /// Whether the results of the instruction of line `line` are undefined in threads that do not execute it, since its predicate is false.
+    pub fn leaves_undefined(&self, line: u32) -> bool {
+        self.undefined.binary_search(&line).is_ok()
+    }
+
+    /// The lines whose instructions leave results undefined, in ascending order.
+    pub(crate) fn undefined(&self) -> &[u32] {
+        &self.undefined
+    }
+
     /// What is known of all launches.
     pub(crate) fn launches(&self) -> &[LaunchNotes] {
         &self.launches
@@ -179,7 +198,10 @@ impl Notes {
 
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.claims.is_empty() && self.sites.is_empty() && self.launches.is_empty()
+        self.claims.is_empty()
+            && self.sites.is_empty()
+            && self.launches.is_empty()
+            && self.undefined.is_empty()
     }
 }
 

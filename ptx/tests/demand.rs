@@ -109,13 +109,16 @@ fn notes_stay_with_their_lines() {
         register: register.into(),
         fact: fact.clone(),
     });
-    module.notes = Notes::new(&text, claims.to_vec(), sites);
+    let undefined = |line: &u32| line.is_multiple_of(3);
+    module.notes = Notes::new(&text, claims.to_vec(), sites)
+        .with_undefined(lines().map(|(_, line)| line).filter(undefined).collect());
     let other = module.clone().on_demand("k");
     let moved = other.to_string();
     assert!(moved != text && other.notes.are_of(&moved), "{moved}");
     for (line, number) in moved.lines().zip(1u32..) {
         let from = other.notes.site(number).unwrap().line;
         assert_eq!(text.lines().nth(from as usize - 1), Some(line));
+        assert_eq!(other.notes.leaves_undefined(number), undefined(&from), "{line}");
     }
     assert_eq!(other.notes.claims().len(), 2);
     for claim in other.notes.claims() {

@@ -121,6 +121,8 @@ pub(crate) enum Op {
     WmmaMma(Box<WmmaMma>),
     /// A claim of the kernel's generator about a register; not an instruction.
     Claim(Box<(Claim, Reg)>),
+    /// The registers of a load become undefined in the lanes that did not execute it, as the kernel's generator says; not an instruction.
+    Undefined(Box<[Reg]>),
     /// `vprintf`.
     Print(Box<Print>),
     /// `__assertfail`.

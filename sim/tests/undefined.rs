@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{launch, map, module, shape, u64_arg, upload};
-use girih_sim::{Error, Memory, Options, Space};
+use girih_ptx::{Module, Notes};
+use girih_sim::{Error, Memory, Options, Program, Space};
 
 /// A kernel of two buffers: `%q` a word of the output a thread, `%u` a word of memory without a value, which `%v` is the
 /// start of; `%m` a word of shared memory, `%l` 64 bytes of local memory.
@@ -349,4 +350,50 @@ fn halves_of_sums_are_undefined_each_for_itself() {
     right(&operand("%r0", "%r1", "@%p1 st.global.b32 [%q], %r2; st.global.b32 [%q+512], %r3;"));
     broken(&operand("%r0", "%r1", "st.global.b32 [%q], %r2;"), "`%r0` is read before it is written");
     broken(&operand("%r1", "%r0", "st.global.b32 [%q], %r3;"), "`%r0` is read before it is written");
+}
+
+/// A predicated load keeps what its register held before, unless the notes of the module say that the register is undefined then.
+#[test]
+fn a_predicated_load_leaves_its_register_undefined_if_the_notes_say_so() {
+    // Two iterations, which load under a guard, into one register or into four; `used` is what is added.
+    let sums = |guard: &str, load: &str, used: &str, noted: bool| {
+        let text = Module::parse(&module(&format!(
+            ".visible .entry k(.param .u64 out) {{ .reg .b32 %i, %r<8>; .reg .b64 %p; .reg .pred %z, %y;
+             ld.param.u64 %p, [out]; mov.u32 %i, 0; mov.u32 %r0, 0;
+             AGAIN: setp.{guard}; {load} {used} add.u32 %r0, %r0, %r6;
+             add.u32 %i, %i, 1; setp.lt.u32 %y, %i, 2; @%y bra AGAIN;
+             st.global.u32 [%p], %r0; ret; }}"
+        )))
+        .unwrap()
+        .to_string();
+        let mut module = Module::parse(&text).unwrap();
+        let line = text.lines().position(|line| line.contains("ld.global")).unwrap() as u32 + 1;
+        let notes = Notes::new(&text, Vec::new(), Vec::new());
+        module.notes = if noted { notes.with_undefined(vec![line]) } else { notes };
+        let program = Program::load(&module).unwrap();
+        let memory = Memory::new();
+        let mut shape = shape(1, 1);
+        shape.args = vec![u64_arg(upload(&memory, &[7; 8]))];
+        girih_sim::run(program.kernel("k").unwrap(), &memory, &shape, &Options::checked()).map(|_| ())
+    };
+    let (both, first) = ("lt.u32 %z, %i, 2", "lt.u32 %z, %i, 1");
+    let one = "@%z ld.global.u32 %r1, [%p];";
+    let four = "@%z ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%p];";
+    for (load, register) in [(one, "%r1"), (four, "%r3")] {
+        let plain = format!("mov.u32 %r6, {register};");
+        let chosen = format!("selp.b32 %r6, {register}, 0, %z;");
+        for noted in [false, true] {
+            sums(both, load, &plain, noted).unwrap();
+            sums(first, load, &chosen, noted).unwrap();
+        }
+        sums(first, load, &plain, false).unwrap();
+        let error = sums(first, load, &plain, true).unwrap_err();
+        assert_eq!(error.kind(), "uninitialised-register", "{error}");
+        assert!(error.to_string().contains(register), "{error}");
+    }
+    // The same by a guard that is false where the thread loads.
+    let (load, second) = ("@!%z ld.global.u32 %r1, [%p];", "ge.u32 %z, %i, 1");
+    sums(second, load, "selp.b32 %r6, 0, %r1, %z;", true).unwrap();
+    sums(second, load, "mov.u32 %r6, %r1;", false).unwrap();
+    assert!(sums(second, load, "mov.u32 %r6, %r1;", true).is_err());
 }

@@ -70,7 +70,10 @@ pub fn load_elements(
             b.inst(Opcode::Mov, &[as_ty.into()], vec![Operand::from(reg), bits.clone()]);
         }
     }
-    b.load_as(ty, access, &loaded, address, cond)?;
+    match pad {
+        Some(_) => b.load_as(ty, access, &loaded, address, cond)?,
+        None => b.load_undefined(ty, access, &loaded, address, cond)?,
+    }
     Ok(unpack(b, dtype, count, &loaded))
 }
 

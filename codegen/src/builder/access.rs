@@ -60,6 +60,24 @@ impl Builder {
         self.inst_if(cond, Opcode::Ld, &modifiers, operands)
     }
 
+    /// [`Builder::load_as`]; elsewhere the registers are undefined, and the simulator reports their use, whatever they held before.
+    #[track_caller]
+    pub(crate) fn load_undefined(
+        &mut self,
+        ty: Type,
+        access: impl Into<Access>,
+        target: &[Reg],
+        address: &Expr,
+        cond: &Cond,
+    ) -> Result<(), Error> {
+        self.load_as(ty, access, target, address, cond)?;
+        if !matches!(cond, Cond::Always | Cond::Never) {
+            let depth = self.depth();
+            self.scopes[depth].body.leaves_undefined();
+        }
+        Ok(())
+    }
+
     /// `st` of one, two or four registers to `address` (bytes) where `cond` holds.
     ///
     /// # Errors

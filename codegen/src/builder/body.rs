@@ -43,6 +43,8 @@ pub(super) struct Body {
     statements: Vec<Statement>,
     sites: Vec<Option<Line>>,
     claims: Vec<(usize, Claim)>,
+    /// The predicated statements whose results are undefined in threads that do not execute them.
+    undefined: Vec<usize>,
 }
 
 impl Body {
@@ -56,11 +58,17 @@ impl Body {
         self.claims.push((self.statements.len(), claim));
     }
 
+    /// Notes that the results of the last statement are undefined in threads that do not execute it.
+    pub(super) fn leaves_undefined(&mut self) {
+        self.undefined.extend(self.statements.len().checked_sub(1));
+    }
+
     pub(super) fn extend(&mut self, other: Body) {
         let before = self.statements.len();
         self.statements.extend(other.statements);
         self.sites.extend(other.sites);
         self.claims.extend(other.claims.into_iter().map(|(behind, claim)| (before + behind, claim)));
+        self.undefined.extend(other.undefined.into_iter().map(|at| before + at));
     }
 
     /// The body in which the statement that `before` returns is in front of each statement with a site.
@@ -78,6 +86,9 @@ impl Body {
                 body.push(more, None);
             }
             body.push(statement, site);
+            if self.undefined.binary_search(&i).is_ok() {
+                body.leaves_undefined();
+            }
         }
         let end = body.statements.len();
         claimed(&mut body, end);
@@ -86,7 +97,7 @@ impl Body {
 
     /// The statements, and their sites and claims.
     pub(super) fn into_parts(self) -> (Vec<Statement>, Known) {
-        (self.statements, Known { sites: self.sites, claims: self.claims })
+        (self.statements, Known { sites: self.sites, claims: self.claims, undefined: self.undefined })
     }
 }
 
@@ -94,6 +105,7 @@ impl Body {
 pub(super) struct Known {
     sites: Vec<Option<Line>>,
     claims: Vec<(usize, Claim)>,
+    undefined: Vec<usize>,
 }
 
 impl Known {
@@ -110,6 +122,7 @@ impl Known {
             let file = files.entry(site.file).or_insert_with(|| site.file.into()).clone();
             Some((line(i + 1), Site { file, line: site.line, column: site.column }))
         });
-        Notes::new(&text, claims.collect(), sites.collect())
+        let undefined = self.undefined.iter().map(|at| line(at + 1)).collect();
+        Notes::new(&text, claims.collect(), sites.collect()).with_undefined(undefined)
     }
 }

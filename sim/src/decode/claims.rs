@@ -1,11 +1,30 @@
-//! Claims of the values of registers become operations, placed after the line that each claim is about.
+//! What the generator of a kernel notes beside its text becomes operations, placed after the line that a note is about: claims of the values
+//! of registers, and predicated loads that leave registers undefined.
 
 use crate::Error;
-use crate::op::Op;
+use crate::lanes::Reg;
+use crate::op::{Guard, Op};
 
 use super::Decoder;
 
 impl Decoder<'_> {
+    /// After an instruction that leaves its results undefined where its predicate is false, makes them so.
+    pub(super) fn left_undefined(&mut self, line: u32) {
+        let Some(source) = self.code.sources.last().filter(|_| self.notes.leaves_undefined(line)) else {
+            return;
+        };
+        let regs: Box<[Reg]> = source.writes.as_slice().into();
+        let number = self.code.sources.len() as u32 - 1;
+        let mut own = self.code.insts.iter().rev().take_while(|inst| inst.source == number);
+        self.guard = match own.find_map(|inst| (inst.guard != Guard::Same).then_some(inst.guard)) {
+            Some(Guard::If(slot)) => Guard::Unless(slot),
+            Some(Guard::Unless(slot)) => Guard::If(slot),
+            _ => return,
+        };
+        self.emit(Op::Undefined(regs));
+        self.flush();
+    }
+
     /// Emits the claims about lines up to this one.
     pub(super) fn claimed(&mut self, line: u32) -> Result<(), Error> {
         while let Some((claim, rest)) = self.claims.split_first().filter(|(claim, _)| claim.line <= line) {

@@ -145,6 +145,7 @@ impl<'a> Decoder<'a> {
                     // instruction.
                     self.claimed(inst.span.line.saturating_sub(1))?;
                     self.inst(inst)?;
+                    self.left_undefined(inst.span.line);
                     self.claimed(inst.span.line)?;
                 }
                 Statement::Block(body) => {

@@ -62,7 +62,16 @@ fn is_straight(body: &[Inst], end: usize) -> bool {
 
 /// Whether an operation changes memory that a load of the loop may read, or waits for others.
 fn changes(op: &Op) -> bool {
-    !matches!(op, Op::Lanes(..) | Op::Load(_) | Op::Branch(_) | Op::Exit | Op::Claim(_) | Op::Nothing)
+    !matches!(
+        op,
+        Op::Lanes(..)
+            | Op::Load(_)
+            | Op::Branch(_)
+            | Op::Exit
+            | Op::Claim(_)
+            | Op::Undefined(_)
+            | Op::Nothing
+    )
 }
 
 /// The loads of a loop that decide whether the loop is repeated, and whether no other value that the loop changes takes

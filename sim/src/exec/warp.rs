@@ -407,6 +407,7 @@ impl Warp {
             Op::FenceProxy(windows) => self.fence_proxy(cx, active, windows),
             Op::FenceMbarriers => self.fence_mbarriers(cx, active),
             Op::Claim(claimed) => self.claimed(cx, claimed, active, source)?,
+            Op::Undefined(regs) => self.left_undefined(cx, regs, active),
             Op::Trap => return Err(Error::Trap { at: cx.at(self.who(active, source)) }),
             _ => {}
         }
