@@ -97,12 +97,12 @@ documented! {
         /// Stores of different blocks that were proved disjoint on a condition that does not hold here.
         #[error("blocks of `{kernel}` store to disjoint elements of `{array}` only if {condition}")]
         Condition { kernel: String = "The kernel.", array: String = "The array.", condition: String = "What must hold." }
-        /// A product over elements that do not exist, where the load does not say what is there instead.
-        #[error("`{kernel}` multiplies what its load of `{array}`{site} has beyond the end of the array, which is undetermined: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted")]
+        /// A result that depends on elements that do not exist, where the load does not say what is there instead.
+        #[error("a result of `{kernel}` depends on what its load of `{array}`{site} has beyond the end of the array, which is undetermined padding: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted, or another value that changes nothing")]
         Padding {
             kernel: String = "The kernel.", array: String = "The array.",
             site: String = "Where the load is, after ` at `; empty where nobody knows.",
-            axis: usize = "The axis along which the product sums.", tile: i64 = "Elements of a tile along it.",
+            axis: usize = "The axis along which the tile reaches beyond the array.", tile: i64 = "Elements of a tile along it.",
             extent: i64 = "Elements of the array along it.",
         }
         /// A kernel whose program is another one each time it is built.
@@ -138,12 +138,12 @@ documented! {
             grid: [u32; 3] = "The grid.", covered: i64 = "Stores reach the elements below this one.",
             extent: i64 = "Elements of the array along the axis.",
         }
-        /// A product that may sum over elements that do not exist, where the load does not say what is there instead.
-        #[error("`{kernel}` may multiply what its load of `{array}`{site} has beyond the end of the array, which is undetermined: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted")]
+        /// A result that may depend on elements that do not exist, where the load does not say what is there instead.
+        #[error("a result of `{kernel}` may depend on what its load of `{array}`{site} has beyond the end of the array, which is undetermined padding: tiles of {tile} along axis {axis}, whose extent is {extent}; `.padding(Padding::Zero)` is accepted, or another value that changes nothing")]
         Padding {
             kernel: String = "The kernel.", array: String = "The array.",
             site: String = "Where the load is, after ` at `; empty where nobody knows.",
-            axis: usize = "The axis along which the product sums.", tile: i64 = "Elements of a tile along it.",
+            axis: usize = "The axis along which the tile reaches beyond the array.", tile: i64 = "Elements of a tile along it.",
             extent: i64 = "Elements of the array along it.",
         }
         /// A thread that needs more registers than it can have.

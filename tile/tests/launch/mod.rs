@@ -6,6 +6,7 @@ mod empty;
 mod idioms;
 mod meant;
 mod packed;
+mod padding;
 mod parts;
 mod programs;
 mod refusals;
