@@ -43,6 +43,19 @@ fn what_a_loop_carries_is_live_around_it() {
     assert_eq!(live(text).0, 4);
 }
 
+/// From shared memory they are packed as they come; those on their way from global memory are not.
+#[test]
+fn numbers_of_16_bits_that_are_loaded_alone_have_a_register_each() {
+    let kernel = |space: &str, at: &str| {
+        let of = |text: &str| (0..8).map(|i| text.replace('#', &i.to_string())).collect::<String>();
+        let loads = of(&format!("ld.{space}.b16 %h#, [{at}];"));
+        let stores = of("mov.b16 %g#, %h#; st.global.b16 [%rd0], %g#;");
+        format!(".reg .b16 %h<8>, %g<8>; ld.param.u64 %rd0, [x]; mov.u32 %r0, %ctaid.x; {loads} {stores}")
+    };
+    assert_eq!(live(&kernel("global", "%rd0")).0, 8);
+    assert_eq!(live(&kernel("shared", "%r0")).0, 4);
+}
+
 /// Loads come before all of their uses in the text; the assembler need not leave them there.
 #[test]
 fn the_least_is_of_another_order() {
