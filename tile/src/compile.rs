@@ -13,7 +13,7 @@ use crate::lower::{self, Lowered, Param, Target};
 use crate::pass::{is_even, per_byte, persistent, simplify};
 use crate::place::wgmma::{WARPGROUP, registers_of_consumers};
 use crate::place::{self, Plan};
-use crate::resources::{Resources, Spill};
+use crate::resources::{MARGIN, Resources, Spill};
 
 /// A kernel, and all that a launch and an explanation need to know of it.
 #[derive(Clone, Debug)]
@@ -101,9 +101,6 @@ pub fn compile(func: &Func, target: impl Into<Target>) -> Result<Compiled, Error
 }
 
 type Built = (Plan, Lowered, Resources);
-
-/// Registers of a thread that an estimate may miss.
-const MARGIN: u32 = 8;
 
 /// Places and lowers a simplified function: for two blocks of an SM at a time where that can be, or else as a persistent kernel.
 pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
@@ -201,7 +198,12 @@ fn built(mut plan: Plan, target: Target) -> Result<Built, Error> {
         plan.products.clears = true;
         (kernel, resources) = lowered(&plan)?;
     }
-    Ok((plan, kernel, resources))
+    if resources.told.is_some() {
+        plan.products.blocks = resources.told;
+        (kernel, resources) = lowered(&plan)?;
+    }
+    let found = (plan, kernel, resources);
+    Ok(if found.2.is_far_over() && !found.2.spills() { by_elements(found, target) } else { found })
 }
 
 /// The kernel in which functions are computed element by element, if it needs fewer registers so.

@@ -21,6 +21,8 @@ const THREADS: u32 = 2048;
 const BLOCKS: u32 = 32;
 /// Registers of a thread are assigned in multiples of this.
 const GRANULE: u32 = 8;
+/// Registers of a thread that an estimate may miss.
+pub(crate) const MARGIN: u32 = 8;
 /// Bytes of shared memory that each block takes besides its own; one block may have all of an SM but these.
 const RESERVED: u32 = 1024;
 
@@ -55,6 +57,10 @@ pub struct Resources {
     pub shared: u32,
     /// Blocks of an SM.
     pub blocks: Blocks,
+    /// Registers that are live at once in the order of the text.
+    pub(crate) written: u32,
+    /// What the assembler is told of the blocks of an SM, if it would spill to make room for one more.
+    pub(crate) told: Option<u32>,
 }
 
 /// How many blocks an SM has room for, by what limits them.
@@ -80,18 +86,20 @@ impl Resources {
     pub fn of(kernel: &Kernel, sm: u32) -> Resources {
         let module = kernel.module();
         let threads = kernel.threads().max(1);
-        let (mut least, mut asked) = (1, None);
+        let (mut told, mut asked) = (None, None);
         for item in &module.items {
             let Item::Kernel(of) = item else { continue };
             for directive in &of.directives {
                 if let Directive::MinNctaPerSm(blocks) = directive {
-                    least = (*blocks).max(1);
+                    told = Some((*blocks).max(1));
                 }
             }
             asked = asked.or(of.body.iter().find_map(raised));
         }
-        let share = (REGISTERS / (threads * least) / GRANULE * GRANULE).min(NAMED);
+        let share = share_of(threads, told.unwrap_or(1));
         let pressure = module.pressure(kernel.name());
+        let (written, least) =
+            pressure.as_ref().map_or((0, 0), |pressure| (pressure.written, pressure.least));
         let (registers, site) = pressure.map_or((0, None), |pressure| (pressure.registers, pressure.site));
         // Warpgroups that pass registers on begin with their whole share; a kernel that spills has no more than its limit.
         let given = if asked.is_some() { share } else { registers.clamp(1, share).next_multiple_of(GRANULE) };
@@ -101,7 +109,15 @@ impl Resources {
             by_shared: ((fit::word(shared(sm)) + RESERVED) / (shared_bytes + RESERVED)).min(BLOCKS),
             by_threads: (THREADS / threads).min(BLOCKS),
         };
-        Resources { threads, registers, limit: asked.unwrap_or(share), site, shared: shared_bytes, blocks }
+        // ptxas 13.0 spills a few registers if that makes room for one block more beside two or more, unless it is told how many there are.
+        let more = (blocks.by_registers < blocks.by_shared.min(blocks.by_threads))
+            .then(|| share_of(threads, blocks.by_registers + 1));
+        let crowded = more.is_some_and(|more| 8 * least > 9 * more) && told.is_none() && asked.is_none();
+        let enough = registers + MARGIN.max(registers / 5);
+        let room = REGISTERS / (enough.next_multiple_of(GRANULE) * threads);
+        let told = (crowded && room > 1).then_some(room);
+        let limit = asked.unwrap_or(share);
+        Resources { threads, registers, limit, site, shared: shared_bytes, blocks, written, told }
     }
 
     /// Forgets a place that is not in the program, such as one of girih's own where a program was read from text.
@@ -121,10 +137,20 @@ impl Resources {
         self.over() > 0
     }
 
+    /// Whether the order of the text needs a fifth more registers than there are: the assembler does not find another one then.
+    pub(crate) fn is_far_over(&self) -> bool {
+        5 * self.written > 6 * self.limit
+    }
+
     /// How many more registers a thread needs than it can have.
     pub(crate) fn over(&self) -> i64 {
         i64::from(self.registers) - i64::from(self.limit)
     }
+}
+
+/// The registers that each thread can have where an SM has this many blocks.
+fn share_of(threads: u32, blocks: u32) -> u32 {
+    (REGISTERS / (threads * blocks) / GRANULE * GRANULE).min(NAMED)
 }
 
 /// The registers that a warpgroup asks for.

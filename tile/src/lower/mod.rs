@@ -132,7 +132,7 @@ pub struct Lowering<'a> {
 pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered> {
     let Target { sm, programmatic } = target.into();
     let mut b = Builder::new(&plan.func.name, sm, plan.block());
-    if let Some(blocks) = plan.func.hints.resolve(sm).occupancy {
+    if let Some(blocks) = plan.func.hints.resolve(sm).occupancy.or(plan.products.blocks) {
         // A multiprocessor has room for 2048 threads.
         b.min_blocks(blocks.min(2048 / plan.block()).max(1));
     } else if plan.block() > plan.threads {

@@ -100,3 +100,77 @@ fn more_warps_are_taken_where_fewer_spill() {
     assert!(fewer.threads == 128 && fewer.spills(), "{fewer:?}");
     assert!(chosen.threads > 128 && !chosen.spills(), "{chosen:?}");
 }
+
+fn facts_of(extents: &[i64], align: u32) -> ArrayFacts {
+    let strides = (1..=extents.len()).map(|at| match &extents[at..] {
+        [] => Known::Is(1),
+        inner => Known::MultipleOf(inner.iter().product()),
+    });
+    let extents = extents.iter().map(|&n| Known::MultipleOf(n)).collect();
+    ArrayFacts { extents, strides: strides.collect(), align }
+}
+
+/// A product with what is loaded and stored element by element after it.
+#[kernel]
+fn added<const BM: usize, const BN: usize>(
+    a: &Array<bf16, 2>,
+    b: &Array<bf16, 2>,
+    r: &Array<bf16, 2>,
+    c: &mut Array<u8, 2>,
+) {
+    let (i, j) = (bid(0), bid(1));
+    let mut sum = zeros::<f32>([BM, BN]);
+    for k in 0..cdiv(a.dim(1), 64) {
+        let x = a.tiles([BM, 64]).padding(Padding::Zero).load((i, k));
+        let y = b.tiles([64, BN]).padding(Padding::Zero).load((k, j));
+        sum = mma(x, y, sum);
+    }
+    let residual = r.tiles([BM, BN]).load((i, j)).to::<f32>();
+    c.tiles_mut([BM, BN]).store((i, j), (sum.tanh() + residual).to::<u8>());
+}
+
+/// Numbers of 16 bits that are loaded one by one have a register each.
+#[test]
+fn what_is_loaded_element_by_element_is_counted() {
+    let facts = |columns: i64| {
+        let operands = [[128, 64], [64, 256]].map(|extents| facts_of(&extents, 16));
+        let others = [2, 1].map(|align| facts_of(&[128, columns], if columns == 1 { align } else { 16 }));
+        Facts { arrays: operands.into_iter().chain(others).collect(), scalars: Vec::new() }
+    };
+    for columns in [1, 256] {
+        let func = added::<128, 256>::ir().unwrap().with_facts(&facts(columns));
+        let compiled = compile(&func, 90).unwrap();
+        let bad = complaints(&compiled.kernel.module().to_string(), "90a").unwrap_or_default();
+        assert!(bad.is_empty() || compiled.spill().is_some(), "{:?}: {bad:?}", compiled.resources);
+        assert!(columns == 1 || compiled.spill().is_none(), "{:?}", compiled.resources);
+    }
+}
+
+/// `y = (x - mean) / sqrt(variance + eps) * weight + bias` of rows.
+#[kernel]
+fn normalised<const R: usize, const N: usize>(
+    x: &Array<bf16, 2>,
+    weight: &Array<bf16, 1>,
+    bias: &Array<bf16, 1>,
+    y: &mut Array<bf16, 2>,
+    eps: Scalar<f32>,
+) {
+    let (rows, columns) = (bid(0), x.dim(1));
+    let scale = 1.0 / columns.to::<f32>();
+    let x = x.tiles([R, N]).padding(Padding::Zero).load((rows, 0)).to::<f32>();
+    let centred = where_(arange::<i32>(N) < columns, x - x.sum(keep(1)) * scale, 0.0);
+    let deviation = ((centred * centred).sum(keep(1)) * scale + eps).rsqrt();
+    let weight = weight.tiles([N]).load((0,)).to::<f32>();
+    let bias = bias.tiles([N]).load((0,)).to::<f32>();
+    y.tiles_mut([R, N]).store((rows, 0), (centred * deviation * weight + bias).to::<bf16>());
+}
+
+/// The assembler has spilled where 40 registers of 53 make room for three blocks of 512 threads.
+#[test]
+fn a_kernel_does_not_spill_to_make_room_for_one_more_block() {
+    let arrays = [&[2, 4096][..], &[4096], &[4096], &[2, 4096]].map(|extents| facts_of(extents, 16));
+    let facts = Facts { arrays: arrays.into(), scalars: vec![Known::MultipleOf(1)] };
+    let compiled = compile(&normalised::<2, 4096>::ir().unwrap().with_facts(&facts), 90).unwrap();
+    let bad = complaints(&compiled.kernel.module().to_string(), "90a").unwrap_or_default();
+    assert!(compiled.spill().is_none() && bad.is_empty(), "{:?}: {bad:?}", compiled.resources);
+}

@@ -142,6 +142,8 @@ pub struct Products {
     pub stores: BTreeMap<OpId, SharedTile>,
     /// Whether accumulators are set to zeros before loops, rather than by the first product.
     pub clears: bool,
+    /// Blocks of an SM that the assembler is told of, where no hint says how many.
+    pub blocks: Option<u32>,
     /// Whether exchanges are to leave shared memory to the tiles that are prefetched.
     pub tight: bool,
     /// What other products multiply and loops load iterations ahead.
