@@ -76,8 +76,7 @@ pub(crate) fn rung() -> Result<Rung, Error> {
         warpgroup_arrive(b);
         gemm(b, MmaWith::from(&qk).accumulate(Cond::Never), &tc_rq, &tc_dk, &tc_rs)?;
         warpgroup_commit_batch(b);
-        warpgroup_wait(b, 0);
-        b.barrier(); // all warps have read K
+        warpgroup_wait(b, 0); // `wgmma` is the four warps' together: where one has waited, all have read K
         fetch(b, &k, &(tile + 1))?;
         let left = &keys - &(tile * 128);
         b.if_(&Cond::less(&left, &Expr::from(128)), |b| {
@@ -91,8 +90,7 @@ pub(crate) fn rung() -> Result<Rung, Error> {
         warpgroup_arrive(b);
         gemm(b, &pv, &tc_rp, &tc_dv, &tc_ro)?;
         warpgroup_commit_batch(b);
-        warpgroup_wait(b, 0);
-        b.barrier(); // all warps have read V
+        warpgroup_wait(b, 0); // and V
         fetch(b, &v, &(tile + 1))
     })?;
     let result: Vec<Scalar> = softmax.quotients(&mut b, &tc_ro)?.iter().map(|o| o.to(DType::Bf16)).collect();

@@ -84,8 +84,7 @@ pub(crate) fn rung() -> Result<Rung, Error> {
         warpgroup_arrive(b); // the registers of the accumulators are ready
         gemm(b, &mma, &tc_da.slice(at(&stage.index))?, &tc_db.slice(at(&stage.index))?, &tc_rc)?;
         warpgroup_commit_batch(b);
-        warpgroup_wait(b, 1); // the MMAs of the tile before have read their stage,
-        b.barrier(); // in all warps, so that it can be filled
+        warpgroup_wait(b, 1); // the MMAs of the tile before, the four warps' together, have read their stage: it can be filled
         fetch(b, &(k_tile + (STAGES - 1)))?;
         read.advance(b);
         Ok(())
