@@ -1,7 +1,9 @@
 //! Who may ask: programs of this machine, for this page.
 //!
 //! A web site that is open in the same browser can send requests to 127.0.0.1, and by a name of its own that resolves to 127.0.0.1 it could
-//! read the answers too. Such requests carry the site's name in `Host`, `Origin` or `Sec-Fetch-Site`.
+//! read the answers too. Such requests carry the site's name in `Host`, `Origin` or `Sec-Fetch-Site`. The port that a request names is not
+//! looked at: `ssh -L 8000:localhost:7117` makes the page one of port 8000. A page of this machine at another port is another origin, which
+//! `Origin` and `Sec-Fetch-Site` say.
 
 use std::net::SocketAddr;
 
@@ -17,18 +19,19 @@ pub enum Refusal {
         peer: SocketAddr,
     },
     /// The request is for another host.
-    #[error("the page is at http://127.0.0.1:{port} and http://localhost:{port}, not at {found:?}")]
+    #[error(
+        "the page is at 127.0.0.1 and localhost, such as http://localhost:{port}, not at {found:?}; from another machine, \
+         `ssh -L {port}:localhost:{port} HOST` makes it one of these"
+    )]
     Host {
-        /// The port of the page.
+        /// The port of the page on this machine.
         port: u16,
         /// The header `Host`, empty if there is none or several.
         found: String,
     },
     /// A page of another origin asks.
-    #[error("the page at port {port} may ask, and no other origin such as {found:?}")]
+    #[error("the page itself may ask, and no other origin such as {found:?}")]
     Origin {
-        /// The port of the page.
-        port: u16,
         /// The header that says where the request comes from.
         found: String,
     },
@@ -48,19 +51,14 @@ pub(crate) fn check(peer: SocketAddr, headers: &HeaderMap, port: u16, linked: bo
             Some(_) => String::new(),
         })
     };
-    let own = |host: &str| {
-        host.rsplit_once(':').is_some_and(|(name, digits)| {
-            digits.parse() == Ok(port)
-                && matches!(name.to_ascii_lowercase().as_str(), "127.0.0.1" | "localhost")
-        })
-    };
-    let found = one(header::HOST).unwrap_or_default();
-    if !own(&found) {
-        return Err(Refusal::Host { port, found });
+    let host = one(header::HOST).unwrap_or_default().to_ascii_lowercase();
+    let (name, digits) = host.split_once(':').unwrap_or((&host, "80"));
+    if !matches!(name, "127.0.0.1" | "localhost") || digits.parse::<u16>().is_err() {
+        return Err(Refusal::Host { port, found: host });
     }
     match one(header::ORIGIN) {
-        Some(found) if !found.strip_prefix("http://").is_some_and(own) => {
-            return Err(Refusal::Origin { port, found });
+        Some(found) if found.strip_prefix("http://").map(str::to_ascii_lowercase) != Some(host) => {
+            return Err(Refusal::Origin { found });
         }
         _ => {}
     }
@@ -72,6 +70,6 @@ pub(crate) fn check(peer: SocketAddr, headers: &HeaderMap, port: u16, linked: bo
     }
     match fetch("sec-fetch-site").as_deref() {
         None | Some("same-origin" | "none") => Ok(()),
-        Some(found) => Err(Refusal::Origin { port, found: found.into() }),
+        Some(found) => Err(Refusal::Origin { found: found.into() }),
     }
 }

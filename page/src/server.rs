@@ -105,9 +105,13 @@ async fn guarded(
     next: Next,
 ) -> Response {
     let linked = request.method() == Method::GET && request.uri().path() == "/";
+    let read = is_read(&request);
     let mut response = match guard::check(peer, request.headers(), site.port, linked) {
         Ok(()) => next.run(request).await,
-        Err(refusal) => fault(StatusCode::FORBIDDEN, &Fault::new("forbidden", refusal.to_string())),
+        Err(refusal) => {
+            let refusal = Fault::new("forbidden", refusal.to_string());
+            if read { page(StatusCode::FORBIDDEN, &refusal) } else { fault(StatusCode::FORBIDDEN, &refusal) }
+        }
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -118,10 +122,12 @@ async fn guarded(
 async fn file(State(site): State<Site>, request: Request) -> Response {
     let path = request.uri().path();
     let Some(file) = files::find(path) else {
-        return fault(
-            StatusCode::NOT_FOUND,
-            &Fault::new("no_file", format!("the page has no file {path:?}")),
-        );
+        let missing = Fault::new("no_file", format!("the page has no file {path:?}; it is at {:?}", "/"));
+        return if is_read(&request) {
+            page(StatusCode::NOT_FOUND, &missing)
+        } else {
+            fault(StatusCode::NOT_FOUND, &missing)
+        };
     };
     match file.text(site.folder.as_ref().map(|folder| folder.as_path())) {
         Ok(text) => ([(header::CONTENT_TYPE, file.media)], text).into_response(),
@@ -155,6 +161,28 @@ async fn answer(
             fault(StatusCode::INTERNAL_SERVER_ERROR, &Fault::new("defect", message))
         }
     }
+}
+
+/// Whether a person reads what is answered: a browser says that it opens a page.
+fn is_read(request: &Request) -> bool {
+    let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    request.method() == Method::GET && accepted.is_some_and(|accepted| accepted.contains("text/html"))
+}
+
+/// A fault as a page.
+fn page(status: StatusCode, fault: &Fault) -> Response {
+    let message: String = fault
+        .message
+        .chars()
+        .map(|c| if matches!(c, '<' | '>' | '&') { format!("&#{};", c as u32) } else { c.into() })
+        .collect();
+    let text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>girih: {}</title></head>\n\
+         <body><main><h1>girih has not answered</h1>\n<p>{message}.</p></main></body>\n</html>\n",
+        status.canonical_reason().unwrap_or_default()
+    );
+    (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response()
 }
 
 const JSON: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];

@@ -96,11 +96,12 @@ fn calls_are_answered_and_refused_in_json() {
 /// A site that resolves its name to 127.0.0.1 sends its name as host, and a page of another origin its origin.
 #[test]
 fn other_hosts_and_origins_are_refused() {
-    let refused: [&[&str]; 18] = [
+    let refused: [&[&str]; 20] = [
         &["Host: example.org"],
         &["Host: example.org:{port}"],
-        &["Host: 127.0.0.1"],
-        &["Host: 127.0.0.1:1"],
+        &["Host: localhost:port"],
+        &["Host: localhost:99999"],
+        &["Host: localhost:1:1"],
         &["Host: 127.0.0.1.example.org:{port}"],
         &["Host: localhost.example.org:{port}"],
         &["Host: 0.0.0.0:{port}"],
@@ -112,6 +113,7 @@ fn other_hosts_and_origins_are_refused() {
         &[HOST, "Origin: http://example.org"],
         &[HOST, "Origin: https://127.0.0.1:{port}"],
         &[HOST, "Origin: http://127.0.0.1:1"],
+        &["Host: localhost:8000", "Origin: http://localhost:{port}"],
         &[HOST, "Origin: null"],
         &[HOST, "Sec-Fetch-Site: cross-site"],
         &[HOST, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"],
@@ -125,6 +127,26 @@ fn other_hosts_and_origins_are_refused() {
             assert!(!body.contains("6:1") && !body.contains("<title>"), "{headers:?}: {body}");
         }
     }
+    // `ssh -L 8000:localhost:7117` has another port, and that of a browser's own choice is none.
+    for head in [
+        &["Host: localhost:8000", "Origin: http://localhost:8000"][..],
+        &["Host: LOCALHOST:1"],
+        &["Host: 127.0.0.1"],
+    ] {
+        for first in [CALL, "GET / HTTP/1.1"] {
+            assert_eq!(ask(&[&[first], head].concat(), BODY).0, 200, "{head:?}");
+        }
+    }
+    // A person reads why; a program gets JSON.
+    let reader = ["GET / HTTP/1.1", "Host: <i>:{port}", "Accept: text/html,*/*"];
+    let (status, answer) = ask(&reader, "");
+    assert!(
+        status == 403 && answer.contains("<h1>") && answer.contains("ssh -L") && !answer.contains("<i>"),
+        "{answer}"
+    );
+    let (status, answer) = ask(&["GET /no HTTP/1.1", HOST, "Accept: text/html"], "");
+    assert!(status == 404 && answer.contains("text/html"), "{answer}");
+    assert!(ask(&["GET /no HTTP/1.1", HOST], "").1.contains("application/json"));
     // A form of another site navigates, and has an origin.
     let form =
         [CALL, HOST, "Origin: http://example.org", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: cross-site"];
