@@ -6,6 +6,7 @@ mod source;
 mod verdict;
 mod watch;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use girih_device::host_fits;
 use girih_notation::{ARGUMENTS, Argument, LAUNCHES, Plan, Ready, Refused, Shape, extents};
+use girih_page::Recording;
 use girih_sim::{Launch, Memory, Options, Profile, Program};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
@@ -33,7 +35,8 @@ is in the report too.
 
 The exit status is 0 if the launch passed, with warnings or without; 1 if there was an error; 2 for
 arguments with which the kernel cannot be launched; 3 if a file cannot be read or written, or if the
-simulator cannot run the kernel. Files are written only with the exit status 0.";
+simulator cannot run the kernel. Files are written only with the exit status 0; only the recording of
+--record is written in any case.";
 
 /// The checks beside that of alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -102,6 +105,10 @@ pub(crate) struct Args {
     reduce: bool,
     #[command(flatten)]
     watch: WatchArgs,
+    /// Write a page that replays what the warps of a block have done, step by step; a browser opens it without a server. Of
+    /// several launches, the last one of the kernel that --kernel names is recorded
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "breaks"])]
+    record: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: Args) -> CommandResult {
@@ -181,11 +188,12 @@ fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>>
     let program = Program::load(&source.module)?;
     // An array is on the host, in the simulator's memory, and in what the memory is put back to for each seed.
     host_fits(plan.bytes().saturating_mul(3)).map_err(Error::from)?;
-    let memory = Memory::new();
+    let memory = Arc::new(Memory::new());
     let (ready, bound) = plan.bind(&memory)?;
     // A file that cannot be written is refused before the launches.
     let outputs = bound.iter().map(|bound| bound.to().map(Output::new).transpose());
     let outputs: Vec<Option<Output>> = outputs.collect::<Result<_, _>>()?;
+    let page = args.record.as_deref().map(Output::new).transpose()?;
     let mut reports = Vec::new();
     for Ready { kernel, launch } in &ready {
         // The one launch of the command line does not name its kernel if the file has only one.
@@ -194,7 +202,7 @@ fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>>
             Some(_) => program.kernel(&source::named(kernel, &names)?)?,
             None => program.kernel(&source.kernel)?,
         };
-        let report = launch_one(args, (&plan, &source.module), kernel, launch, &memory)?;
+        let report = launch_one(args, (&plan, &source, page.as_ref()), kernel, launch, &memory)?;
         let passed = report.passed();
         reports.push(report);
         if !passed {
@@ -211,10 +219,10 @@ fn launch_all(args: &Args) -> Result<Vec<SimReport>, Box<dyn std::error::Error>>
 
 fn launch_one(
     args: &Args,
-    (plan, module): (&Plan, &girih_ptx::Module),
+    (plan, source, page): (&Plan, &source::Source, Option<&Output>),
     kernel: &girih_sim::Kernel,
     launch: &Launch,
-    memory: &Memory,
+    memory: &Arc<Memory>,
 ) -> Result<SimReport, Box<dyn std::error::Error>> {
     let profile = Profile::default();
     let options = args.verdict.options(Options {
@@ -228,9 +236,16 @@ fn launch_one(
     let named = |name: &str| girih_sim::is_named(kernel.name(), name);
     let watched = args.launches.is_none() || args.kernel.as_deref().is_none_or(named);
     let watch = if watched { args.watch.observer(kernel, launch)?.map(Arc::new) } else { None };
+    let page = page.filter(|_| watched);
+    let recording =
+        page.map(|_| args.watch.block(launch)).transpose()?.map(|block| Recording::of(block, memory.clone()));
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     let observed = Options {
-        observer: watch.clone().map(|watch| watch as _),
+        observer: watch
+            .clone()
+            .map(|watch| watch as _)
+            .or_else(|| recording.as_ref().map(Recording::observer)),
+        threads: recording.as_ref().map(|_| 1),
         progress: Some(progress::of_blocks(bar.clone())),
         ..options.clone()
     };
@@ -247,10 +262,19 @@ fn launch_one(
         let formal = if finding.error.is_formal() { "formal: " } else { "" };
         tell(&format!("{}: {formal}{finding}", finding.severity));
     }
+    if let (Some(page), Some(recording)) = (page, recording) {
+        let html = recording.html(&source.text, &profile, &verdict).map_err(|fault| fault.message)?;
+        page.write(|to| to.write_all(html.as_bytes()))?;
+        tell(&format!(
+            "{}: {} KB, to be opened in a browser",
+            page.path().display(),
+            html.len().div_ceil(1000)
+        ));
+    }
     if let Some(finding) = verdict.errors().next().filter(|_| args.reduce) {
         let options = Options { seed: finding.seed, ..options.clone() };
         let _busy = Busy::begin("looking for the least grid");
-        tell(&least_grid(reduced(plan, module, kernel.name(), &options)?));
+        tell(&least_grid(reduced(plan, &source.module, kernel.name(), &options)?));
     }
     Ok(SimReport::new(kernel.name(), launch, &options, &verdict, (&profile, args.lines)))
 }

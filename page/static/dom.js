@@ -16,6 +16,33 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
+/** Why a call has no answer; the fields are those of girih_page::Fault. */
+export class Fault extends Error {
+  constructor({ kind, message, field, span, witness }) {
+    super(message);
+    Object.assign(this, { kind, field, span, witness });
+  }
+}
+
+/** Gives a person a file. */
+export function save(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/** A button that saves a picture, of whatever has `svg()`. `name()` says which picture it is; `rename()` has the button take another name. */
+export function saves(picture, name) {
+  const file = () => `${name().replace(/[^\w.-]+/g, "-").slice(0, 60)}.svg`;
+  const button = element("button", { class: "act link save", type: "button", onclick: () => save(file(), "image/svg+xml", picture.svg()) }, "SVG");
+  button.rename = () => {
+    button.title = `save ${name()} as SVG`;
+    button.setAttribute("aria-label", button.title);
+  };
+  button.rename();
+  return button;
+}
+
 let count = 0;
 
 /** An id that no other element of the page has. */

@@ -1,5 +1,6 @@
 // Tables of cells, drawn on a canvas: thousands of elements would take longer. Screen readers get a grid with the one cell that is chosen.
 import { element, fresh } from "./dom.js";
+import { Svg } from "./svg.js";
 
 let palettes = {};
 
@@ -18,6 +19,8 @@ const FONT = `"DejaVu Sans Mono", Menlo, Consolas, monospace`;
 /** The most pixels of a canvas's side, and of the canvas: browsers draw nothing beyond theirs. */
 const SIDE = 8192;
 const AREA = 1 << 24;
+/** The least pixels of a text's height that a person reads: smaller ones are not drawn. */
+const LEAST = 10;
 /** So many texts are drawn at a time, so that a large table is there at once, and its words follow. */
 const TEXTS = 1000;
 /** How cells are marked: the colour and the width of the frame. */
@@ -75,6 +78,13 @@ export class Grid {
   /** The side of a cell for which `columns` cells take `width` pixels with their row numbers, as far as cells may grow and shrink. */
   static fitting(columns, width, least = 5, most = 38) {
     return Math.max(least, Math.min(most, Math.floor((width - 40) / columns)));
+  }
+
+  /** The least side of a cell in which texts are drawn. */
+  static legible(words) {
+    const lines = words.map((word) => String(word).split("\n"));
+    const [tall, longest] = [Math.max(1, ...lines.map((line) => line.length)), Math.max(1, ...lines.flat().map((text) => text.length))];
+    return Math.ceil(Math.max((LEAST * tall * 1.1) / 0.84, LEAST * 0.602 * longest + 3));
   }
 
   /** Names the table for screen readers. */
@@ -144,8 +154,11 @@ export class Grid {
   mark(marks) {
     this.marks = marks;
     this.top.hidden = !this.pointed && !Object.values(marks).some((cells) => cells.length ?? cells.size);
-    if (this.top.hidden) return;
-    const context = this.#fresh(this.top);
+    if (!this.top.hidden) this.#frames(this.#fresh(this.top));
+  }
+
+  /** Draws frames around what is marked. */
+  #frames(context) {
     const { columns } = this.table;
     const frame = (cells, [colour, width]) => {
       // The frame is on the cell's edge: what the cell says stays legible.
@@ -158,7 +171,7 @@ export class Grid {
         context.stroke();
       }
     };
-    for (const [kind, cells] of Object.entries(marks)) frame(cells, MARKS[kind]);
+    for (const [kind, cells] of Object.entries(this.marks)) frame(cells, MARKS[kind]);
     if (this.pointed) frame([this.pointed[0] * columns + this.pointed[1]], MARKS.pointed);
   }
 
@@ -168,8 +181,24 @@ export class Grid {
     this.#say();
   }
 
+  /** The picture as SVG, with what is marked. */
+  svg() {
+    const { margin: [left, top], size, table: { rows, columns, fills: { palette, cells } } } = this;
+    const svg = new Svg(left + columns * size + 3, top + rows * size + 3);
+    // Neighbours of one colour are one rectangle.
+    for (let from = 0, to; from < cells.length; from = to) {
+      const end = Math.min(cells.length, (Math.floor(from / columns) + 1) * columns);
+      for (to = from + 1; to < end && cells[to] === cells[from]; ) to += 1;
+      svg.fillStyle = palette[cells[from]];
+      svg.fillRect(left + (from % columns) * size, top + Math.floor(from / columns) * size, (to - from) * size, size);
+    }
+    this.#written(svg, Infinity);
+    this.#frames(svg);
+    return svg.text(getComputedStyle(document.body).backgroundColor);
+  }
+
   #paint(context) {
-    const { rows, columns, fills: { palette, inks = [], cells }, words } = this.table;
+    const { rows, columns, fills: { palette, cells } } = this.table;
     const [left, top] = this.margin;
     const { size } = this;
     // A pixel a cell, enlarged, takes a fraction of the time of a rectangle a cell.
@@ -186,13 +215,18 @@ export class Grid {
     small.getContext("2d").putImageData(pixels, 0, 0);
     context.imageSmoothingEnabled = false;
     context.drawImage(small, left, top, columns * size, rows * size);
-    if (words && size >= 13) this.#words(context, words, inks, cells);
+    this.#written(context, TEXTS);
+  }
+
+  /** Draws what stands in and beside the cells; `most` texts at a time. */
+  #written(context, most) {
+    if (this.table.words) this.#words(context, most);
     this.#numbers(context);
     this.#lines(context);
   }
 
-  #words(context, words, inks, cells) {
-    const { columns } = this.table;
+  #words(context, most) {
+    const { columns, words, fills: { inks = [], cells } } = this.table;
     const [left, top] = this.margin;
     let [longest, tall] = [1, 1];
     const lines = words.map((word) => String(word).split("\n"));
@@ -201,12 +235,12 @@ export class Grid {
       for (const text of line) longest = Math.max(longest, text.length);
     }
     const pixels = Math.min(13, (this.size * 0.84) / tall / 1.1, (this.size - 3) / longest / 0.602);
-    if (pixels < 5.5) return;
+    if (pixels < LEAST) return;
     const font = `${pixels}px ${FONT}`;
     const turn = this.turn;
     const draw = (from) => {
       if (this.turn !== turn) return;
-      const end = Math.min(lines.length, from + Math.ceil(TEXTS / tall));
+      const end = Math.min(lines.length, from + Math.ceil(most / tall));
       context.font = font;
       context.textAlign = "center";
       context.textBaseline = "middle";

@@ -1,8 +1,10 @@
 // Kernels, step by step: a launch is recorded by the program, and each step is asked for.
-import { delayed, element, fault, fine, labelled, natural, say, select } from "./dom.js";
+import { RECORDED } from "./ask.js";
+import { delayed, element, fault, labelled, natural, save, say, select } from "./dom.js";
 import { Launch } from "./launch.js";
 import { Listing } from "./listing.js";
-import { SharedMemory } from "./memory.js";
+import { Memory } from "./memory.js";
+import { address } from "./numbers.js";
 import { Registers } from "./registers.js";
 import { Timeline } from "./timeline.js";
 import { Waits, lanes, warps as warpsOf } from "./waits.js";
@@ -32,19 +34,18 @@ function mount(root, page) {
   const timeline = new Timeline({ onchoose: (to, nth) => go(to, nth) });
   const axis = select([["beside", "warps beside each other"], ["order", "the simulator's order"]], { onchange: () => times() });
   const legend = element("div", { class: "legend" });
-  const registers = new Registers({ onopen: () => show() });
+  const registers = new Registers();
+  const maps = element("div");
+  let memory = [];
   const warps = element("select", { onchange: () => go(Number(warps.value), at(Number(warps.value))) });
   const line = element("input", { type: "number", min: 1, "aria-label": "To line", placeholder: "line", onchange: () => line.value && toLine(Number(line.value)) });
   const slider = element("input", { type: "range", min: 0, value: 0, "aria-label": "step of the warp", oninput: () => go(warp, Number(slider.value)) });
   const count = element("span", { class: "mono" });
-  const button = (text, label, act) => element("button", { class: "act", type: "button", title: label, "aria-label": label, onclick: act }, text);
+  const button = (text, label, act) => element("button", { class: "act", type: "button", title: label, "aria-label": `${text} ${label}`, onclick: act }, text);
   const now = element("div", { class: "now mono" });
   const waits = new Waits();
-  const tile = element("input", { type: "text", spellcheck: false, autocomplete: "off", placeholder: "0:8x16:f32", oninput: delayed(40, () => show()) });
-  const memory = new SharedMemory(element("div", { class: "row small" }, labelled("Part as a matrix, OFFSET:ROWSxCOLUMNS:TYPE", tile)));
-
   const panel = element("section", { class: "card", "aria-label": "state after the step" },
-    element("div", { class: "row steps" },
+    element("div", { class: "stick" }, element("div", { class: "row steps" },
       labelled("Warp", warps),
       button("«", "first step (Home)", () => go(warp, 0)),
       button("−10", "ten steps back (Shift + arrow left)", () => go(warp, step - 10)),
@@ -54,20 +55,21 @@ function mount(root, page) {
       button("»", "last step (End)", () => go(warp, Infinity)),
       button("[", "what the simulator executed before, in any warp ([)", () => beside("before")),
       button("]", "what the simulator executed next, in any warp (])", () => beside("after"))),
-    element("div", { class: "row stepper" }, slider, count, line),
-    now, registers.root, memory.root, waits.root);
+    element("div", { class: "row stepper" }, slider, count, line)),
+    now, registers.root, waits.root, maps);
   const result = element("div", { hidden: true },
     element("section", { class: "card", "aria-label": "timeline" },
       element("div", { class: "row" }, labelled("Time", axis), legend), timeline.root),
-    element("div", { class: "pair" }, element("section", { class: "card", "aria-label": "text" }, listing.root), panel),
+    element("div", { class: "pair" }, element("section", { class: "card text", "aria-label": "text" }, listing.root), panel),
     element("p", { class: "faint" }, "Arrow keys step, with Shift ten steps; Home and End; [ and ] go through all warps in the simulator's order; W is the next warp. A click on a line goes to the warp's next step there."));
+  launch.root.hidden = RECORDED;
   root.append(element("section", { class: "card", "aria-label": "what is run" }, launch.root, problem, outcome), result);
   document.addEventListener("keydown", keys);
   // What is on a canvas knows neither the width of the window nor its colours.
   const fit = () => {
     if (!state || root.offsetParent === null) return;
     timeline.fit();
-    memory.fit();
+    for (const map of memory) map.fit();
   };
   addEventListener("resize", delayed(80, fit));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit);
@@ -98,7 +100,15 @@ function mount(root, page) {
 
   async function start() {
     launch.fine();
-    fine(tile);
+    // A text of one's own that nobody has written yet is no error.
+    if (!RECORDED && launch.empty) {
+      problem.replaceChildren();
+      outcome.replaceChildren(element("p", { class: "faint" }, "Write or paste PTX and a launch above, or choose a file of PTX: the kernel runs at each edit."));
+      result.hidden = true;
+      run = null;
+      write();
+      return;
+    }
     const busy = setTimeout(() => { outcome.textContent = "The simulator runs the kernel …"; }, 300);
     try {
       const answer = await page.latest("run", "run", launch.request);
@@ -125,7 +135,9 @@ function mount(root, page) {
     legend.replaceChildren(...run.classes.map(([name, about]) => element("span", {}, element("i", { class: `class-${name}` }), about)));
     shown = null;
     registers.begin(run.registers);
-    memory.begin(run.shared);
+    memory = run.memory.filter(({ bytes }) => bytes > 0).map((region) => new Memory(region, run.text));
+    for (const map of memory) map.accuse(run.findings.map((finding) => finding.address).filter((at) => at !== null));
+    maps.replaceChildren(...(memory.length ? [element("p", { class: "faint small" }, "Memory after the step. A cell's colour is the warp that has changed it last, stronger if recently; orange is an asynchronous copy, or another block; violet is in flight. Frames: what the step reads (violet) and writes (blue), what a finding is about (red).")] : []), ...memory.map(({ root }) => root));
     listing.draw(run.text, run.lines, new Set(run.findings.flatMap(({ links }) => links.map(({ line }) => line))));
     findings();
     await Promise.all([times(), show()]);
@@ -138,17 +150,25 @@ function mount(root, page) {
       : element("ul", { class: "findings" }, run.findings.map((finding) => element("li", { class: finding.severity },
         element("strong", {}, `${finding.severity}: ${finding.kind}`), " ",
         finding.links.map((link, nth) => place(link, nth)),
-        element("div", { class: "mono" }, finding.message))));
+        element("div", { class: "mono" }, finding.name ? `${finding.message}; ${address(finding.address)} is ${finding.name}` : finding.message))));
     outcome.replaceChildren(
       element("p", {}, element("span", { class: "mono" }, run.kernel), `: a grid of ${shape(run.grid)} with blocks of ${shape(run.threads)} threads; block ${run.block.join(",")}: ${plural(run.warps.reduce((sum, steps) => sum + steps, 0), "instruction")} in ${plural(run.warps.length, "warp")}.`),
       run.notice ? element("p", { class: "note" }, run.notice) : "",
-      judged);
+      judged,
+      RECORDED ? "" : element("p", {}, element("button", { class: "act link", type: "button", onclick: () => keepRecording() }, "Save a recording"), element("span", { class: "faint" }, "one HTML file that replays this without a server")));
+  }
+
+  /** Saves the run as a page of its own. */
+  async function keepRecording() {
+    const html = await ofRun(page.call("recording", { run: run.run }));
+    if (html) save(`${run.kernel}.html`, "text/html", html);
   }
 
   /** A place of a finding, as a button that goes there. */
   function place(link, nth) {
     const text = `${nth === 0 ? "here" : "there"}: line ${link.line}, block ${link.block.join(",")}, warp ${link.warp}, lane ${link.lane}`;
-    return element("button", { class: "act link", type: "button", onclick: () => {
+    const other = link.step === null;
+    return element("button", { class: "act link", type: "button", disabled: RECORDED && other, onclick: () => {
       page.keep();
       if (link.step !== null) {
         go(link.warp, link.step);
@@ -158,7 +178,7 @@ function mount(root, page) {
         [warp, step] = [link.warp, 0];
         start();
       }
-    } }, link.step === null ? `${text} (records that block)` : text);
+    } }, !other ? text : RECORDED ? `${text} (not in this recording)` : `${text} (records that block)`);
   }
 
   /** An answer about the run. A program that has been started again does not know the run, and makes it anew: undefined then. */
@@ -200,11 +220,10 @@ function mount(root, page) {
     const asked = [run, warp, step];
     try {
       const from = shown?.run === run.run && shown.warp === warp ? shown.step : undefined;
-      answer = await page.latest("step", "step", { run: run.run, warp, step, from, open: [...registers.opened], tile: tile.value });
-      fine(tile);
+      answer = await page.latest("step", "step", { run: run.run, warp, step, from });
     } catch (error) {
       if (error.kind === "no_run") return start();
-      memory.part([], fault(error, error.field === "tile" ? tile : undefined));
+      problem.replaceChildren(fault(error));
       return;
     }
     // Meanwhile another step or another run may have been asked for.
@@ -222,17 +241,27 @@ function mount(root, page) {
     [warps.value, slider.max, slider.value] = [warp, run.warps[warp] - 1, step];
     count.textContent = `step ${step + 1} of ${run.warps[warp]}`;
     now.replaceChildren(
-      element("span", { class: "faint" }, `line ${answer.line} `), element("strong", {}, answer.instruction),
+      element("span", { class: "faint" }, `line ${answer.line}${answer.source ? `, ${answer.source}` : ""} `), element("strong", {}, answer.instruction),
       element("div", { class: answer.failed ? "wrong" : "faint" }, [
         lanes(answer.lanes), answer.awaited && `after a wait for ${answer.awaited}`, answer.failed && "there was a finding here", !answer.done && "never executed: the launch ended while the warp waited here",
-      ].filter(Boolean).join("; ")));
+      ].filter(Boolean).join("; ")),
+      ...answer.accesses.map(accessed));
     waits.draw(answer.mbarriers, answer.in_flight);
-    memory.draw(answer.memory);
-    memory.part(answer.tile);
-    registers.draw(answer.values, answer.changed, answer.open);
+    for (const map of memory) map.draw(answer);
+    registers.draw(answer.values, answer.changed);
     say(`warp ${warp}, step ${step + 1}, line ${answer.line}: ${answer.instruction}`);
     write();
     root.dataset.step = `${warp}:${step}`;
+  }
+
+  /** What lanes access, and each of them on demand. */
+  function accessed({ write, space, bytes, lanes, at }) {
+    if (at.length === 0) return "";
+    const numbers = Array.from({ length: 32 }, (_, lane) => lane).filter((lane) => (lanes >>> lane) & 1);
+    const place = (nth) => `lane ${numbers[nth]} ${address(at[nth])} (${at[nth]})`;
+    const ends = at.length > 1 ? `${place(0)} … ${place(at.length - 1)}` : place(0);
+    const all = element("ol", { class: "places" }, at.map((of, nth) => element("li", {}, `${numbers[nth]}: ${address(of)}`)));
+    return element("details", { class: "accessed" }, element("summary", {}, `${write ? "writes" : "reads"} ${bytes} byte${bytes > 1 ? "s" : ""} of ${space} memory a lane: ${ends}`), all);
   }
 
   /** Puts what is shown into the address. */

@@ -12,8 +12,10 @@ export class Launch {
     const typed = delayed(150, onchange);
     const edited = delayed(40, () => this.#edited());
     this.onchange = onchange;
+    this.unknown = null;
     this.choice = element("select", { onchange: () => {
       onchoose();
+      this.unknown = null;
       this.#chosen(false);
       onchange();
     } });
@@ -63,6 +65,7 @@ export class Launch {
 
   /** Fills the fields for the kernel that is chosen, and keeps what the address has said of them. */
   #chosen(keep) {
+    if (this.unknown !== null) [this.ptx.value, this.launches.value] = ["", ""];
     const [example, named] = [this.#example, this.#named];
     if (example) [this.ptx.value, this.launches.value] = [example.ptx, example.launches];
     this.texts.hidden = Boolean(named);
@@ -86,14 +89,15 @@ export class Launch {
     const name = params.get("k") ?? "sum_race";
     this.sizes.value = params.get("z") ?? "";
     [this.choice.value, this.block.value, this.seed.value] = [name, params.get("b") ?? "0,0,0", natural(params.get("seed"))];
-    if (this.choice.value !== name) this.choice.value = this.known.examples[0].name;
+    // The program says which names are near.
+    this.unknown = this.choice.value === name ? null : name;
     if (params.has("ptx")) [this.ptx.value, this.launches.value] = [params.get("ptx"), params.get("l") ?? ""];
     this.#chosen(true);
   }
 
   /** What the address says. A text of one's own is there if it is not long. */
   get params() {
-    const params = { k: this.choice.value };
+    const params = { k: this.unknown ?? this.choice.value };
     if (this.#named) params.z = this.sizes.value;
     if (this.block.value !== "0,0,0") params.b = this.block.value;
     if (natural(this.seed.value)) params.seed = this.seed.value;
@@ -110,6 +114,7 @@ export class Launch {
     const seed = natural(this.seed.value, null);
     if (seed === null) throw refused("seed", "Seed: a whole number from 0 on is accepted");
     const shared = { block: [place[0], place[1] ?? 0, place[2] ?? 0], seed };
+    if (this.unknown !== null) return { kernel: this.unknown, ...shared };
     const named = this.#named;
     if (!named) return { ptx: this.ptx.value, launches: this.launches.value, ...shared };
     const sizes = all(this.sizes, "x");
@@ -117,6 +122,11 @@ export class Launch {
       throw refused("sizes", `Sizes: whole numbers for ${named.sizes.map(([name]) => name).join(" x ")} are accepted, such as ${named.sizes.map(([, size]) => size).join("x")}`);
     }
     return { kernel: this.choice.value, sizes, ...shared };
+  }
+
+  /** Whether there is a text of one's own to be run, and nothing in it. */
+  get empty() {
+    return this.choice.value === OWN && !this.ptx.value.trim() && !this.launches.value.trim();
   }
 
   /** The field that an error names. */

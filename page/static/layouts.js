@@ -1,5 +1,5 @@
 // Layouts: expressions of `girih layout`, their operands and results as tables.
-import { delayed, element, fault, fine, labelled, natural, select } from "./dom.js";
+import { delayed, element, fault, fine, labelled, natural, saves, select } from "./dom.js";
 import { Grid } from "./grid.js";
 
 const BY = [
@@ -19,18 +19,20 @@ class Panel {
       onpoint: (row, column) => card.point(this, row === null ? null : row * this.table.columns + column),
       describe: (row, column) => card.says(this, row * this.table.columns + column),
     });
-    this.root = element("figure", {}, this.caption, this.why, this.grid.root);
+    this.saves = saves(this.grid, () => `${this.name}, ${this.shown}`);
+    this.root = element("figure", {}, this.caption, this.why, this.grid.root, this.saves);
   }
 
   /** Takes the place of the layout that was shown before: the table keeps the keyboard and its pixels. */
   take({ name, part, value, table, why, paths }, wrong) {
-    Object.assign(this, { name, table, paths, cells: null, marks: wrong ? { wrong } : {} });
+    Object.assign(this, { name, shown: value, table, paths, cells: null, marks: wrong ? { wrong } : {} });
     const head = [element("b", {}, name), " = ", element("span", { class: "mono" }, part)];
     if (part !== value) head.push(" = ", element("span", { class: "mono" }, value));
     this.caption.replaceChildren(...head);
     this.why.textContent = why ?? "";
-    [this.why.hidden, this.grid.root.hidden] = [Boolean(table), !table];
+    [this.why.hidden, this.grid.root.hidden, this.saves.hidden] = [Boolean(table), !table, !table];
     this.grid.label = `${name}, ${value}`;
+    this.saves.rename();
   }
 
   /** The cells that have an index. */
@@ -138,7 +140,8 @@ class Card {
     const width = this.side.clientWidth || 900;
     const columns = drawn.reduce((sum, [, table]) => sum + table.columns, 0);
     const beside = Math.floor((width - 44 * drawn.length) / columns);
-    for (const [panel, table] of drawn) panel.draw(beside >= 20 ? Math.min(beside, 34) : Grid.fitting(table.columns, width, 5, 34));
+    const legible = Math.min(34, Math.max(20, ...this.panels.filter(({ table }) => table).map(({ table }) => Grid.legible(table.words ?? table.values))));
+    for (const [panel, table] of drawn) panel.draw(beside >= legible ? Math.min(beside, 34) : Grid.fitting(table.columns, width, 5, 34));
     if (this.pointed) this.point(...this.pointed);
   }
 

@@ -19,6 +19,14 @@ const COLUMNS = [
 /** So many lines are laid out together: those that cannot be seen are not. */
 const CHUNK = 64;
 
+/** A line of the text. Its indent is room, so that a long word after it does not begin another line. */
+function indented(line) {
+  const text = line.trimStart();
+  const code = element("code", {}, text);
+  code.style.paddingLeft = `${3 + line.length - text.length}ch`;
+  return code;
+}
+
 /** `onchoose(line)` is called when a line with instructions is clicked. */
 export class Listing {
   constructor({ onchoose }) {
@@ -43,26 +51,32 @@ export class Listing {
     // Counts that are 0 everywhere need no column.
     const columns = COLUMNS.filter(([name]) => name === "executed" || lines.some((of) => of[name] > 0));
     const all = text.replace(/\n$/, "").split("\n");
-    // The longest line decides how wide all are, and what stands behind a line has room.
-    const longest = all.reduce((most, line) => Math.max(most, line.length), 0) + 24;
-    this.root.style.setProperty("--columns", `2rem ${columns.map(([, , , width]) => width).join(" ")} ${longest}ch`);
-    this.root.style.setProperty("--wide", `calc(${longest}ch + ${[3 + 0.4 * columns.length + "rem", ...columns.map(([, , , width]) => width)].join(" + ")})`);
-    this.head.replaceChildren(element("span", {}, "line"), ...columns.map(([, text, title]) => element("span", { title }, text)), element("span", {}, "text"));
+    this.root.style.setProperty("--counts", columns.map(([, , , width]) => width).join(" "));
+    this.head.replaceChildren(element("span", {}, "line"), ...columns.map(([, text, title]) => element("span", { class: "count", title }, text)), element("span", {}, "text"));
     const ratio = (number, least) => (number === 0 ? "" : number === least ? short(number) : `${short(number)}/${short(least)}`);
     const rows = all.map((line, at) => {
       const of = counts.get(at + 1);
       const count = ([name]) => {
         const least = of?.[`least_${name}`];
-        return element("span", { class: of && of[name] > least ? "worse" : null }, !of ? "" : name === "executed" ? short(of[name]) : ratio(of[name], least ?? of[name]));
+        return element("span", { class: of && of[name] > least ? "count worse" : "count" }, !of ? "" : name === "executed" ? short(of[name]) : ratio(of[name], least ?? of[name]));
       };
       return element("div", { class: `line${of ? " code" : ""}${findings.has(at + 1) ? " found" : ""}` },
         element("span", {}, String(at + 1)),
         columns.map(count),
-        element("code", {}, line));
+        indented(line));
     });
     this.rows = rows;
     this.current = null;
-    const chunks = Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, at) => rows.slice(at * CHUNK, (at + 1) * CHUNK));
+    // The source line from which the lines after it come, where another one begins.
+    const sources = new Map(lines.filter(({ source }) => source).map(({ line, source }) => [line, source]));
+    let last = null;
+    const sourced = rows.map((row, at) => {
+      const source = sources.get(at + 1) ?? last;
+      if (source === last) return [row];
+      last = source;
+      return [element("div", { class: "source" }, source), row];
+    });
+    const chunks = Array.from({ length: Math.ceil(rows.length / CHUNK) }, (_, at) => sourced.slice(at * CHUNK, (at + 1) * CHUNK).flat());
     this.body.replaceChildren(...chunks.map((chunk) => {
       const made = element("div", { class: "chunk" }, chunk);
       made.style.setProperty("--lines", chunk.length);
@@ -92,9 +106,12 @@ export class Listing {
     row.setAttribute("aria-current", "step");
   }
 
-  /** Scrolls to a line: all are as high. */
+  /** Scrolls to a line, without moving the page. */
   #reach(line) {
-    const [top, height, { scrollTop }] = [((line - 1) * this.body.offsetHeight) / this.rows.length, this.root.clientHeight - 30, this.root];
-    if (top < scrollTop + 20 || top > scrollTop + height - 40) this.root.scrollTop = Math.max(0, top - height / 2);
+    const row = this.rows[line - 1];
+    if (!row) return;
+    const [height, { scrollTop }] = [this.root.clientHeight, this.root];
+    const top = row.getBoundingClientRect().top - this.body.getBoundingClientRect().top;
+    if (top < scrollTop + 20 || top > scrollTop + height - 60) this.root.scrollTop = Math.max(0, top - height / 2);
   }
 }

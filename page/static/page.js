@@ -1,29 +1,8 @@
 // The frame of the page: tabs, the address, and calls of girih.
+import { ask } from "./ask.js";
 import { element, fault } from "./dom.js";
 import { setPalettes } from "./grid.js";
 import { VIEWS } from "./views.js";
-
-/** Why a call has no answer; the fields are those of girih_page::Fault. */
-class Fault extends Error {
-  constructor({ kind, message, field, span, witness }) {
-    super(message);
-    Object.assign(this, { kind, field, span, witness });
-  }
-}
-
-async function ask(view, call, body = {}, signal = undefined) {
-  let response;
-  try {
-    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
-    response = await fetch(`/api/${view}/${call}`, init);
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new Fault({ kind: "gone", message: "The program girih-page does not answer: it may have ended. Start it again, and reload the page." });
-  }
-  const answer = await response.json();
-  if (!response.ok) throw new Fault(answer);
-  return answer;
-}
 
 /** What a view gets of the page. */
 class Page {

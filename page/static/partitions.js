@@ -1,5 +1,5 @@
 // Partitions: atoms, tiled copies and MMAs by name, and the banks of shared memory under an access.
-import { delayed, element, fault, fine, fresh, labelled, natural, say, select } from "./dom.js";
+import { delayed, element, fault, fine, fresh, labelled, natural, saves, say, select } from "./dom.js";
 import { Grid } from "./grid.js";
 
 const KINDS = [["mma", "MMA"], ["tiled_copy", "Tiled copy"], ["planned", "Planned copy"], ["copy", "Copy atom"], ["banks", "Shared memory"]];
@@ -231,17 +231,19 @@ class View {
       onchoose: (row, column) => this.kind !== "banks" && this.choose({ cell: { grid: number, cell: row * this.grids[number].picture.columns + column } }),
     });
     const caption = element("figcaption", { class: "mono" });
-    const figure = element("figure", {}, caption, grid.root);
+    const saved = saves(grid, () => caption.textContent);
+    const figure = element("figure", {}, caption, grid.root, saved);
     this.sheet.append(figure);
-    return { grid, figure, caption };
+    return { grid, figure, caption, saved };
   }
 
   pictures(pictures) {
     while (this.made.length < pictures.length) this.made.push(this.table(this.made.length));
     this.grids = this.made.slice(0, pictures.length);
     pictures.forEach((picture, number) => {
-      const { grid, figure, caption } = this.grids[number];
+      const { grid, figure, caption, saved } = this.grids[number];
       caption.textContent = picture.title;
+      saved.rename();
       grid.label = picture.title;
       [figure.style.gridRow, figure.style.gridColumn] = picture.place.map((place) => place + 1);
       Object.assign(this.grids[number], { picture, marks: { chosen: picture.marked } });
@@ -256,8 +258,10 @@ class View {
     if (!this.grids.length || !this.sheet.clientWidth) return;
     const across = [];
     for (const { picture: { place, columns } } of this.grids) across[place[1]] = Math.max(across[place[1]] ?? 0, columns);
-    const columns = across.reduce((sum, columns) => sum + columns, 0);
-    const size = Grid.fitting(columns, this.sheet.clientWidth - 50 * across.length, 6, 28);
+    // In a narrow window one is below the other.
+    const stacked = getComputedStyle(this.sheet).display !== "grid";
+    const columns = stacked ? Math.max(...across) : across.reduce((sum, columns) => sum + columns, 0);
+    const size = Grid.fitting(columns, this.sheet.clientWidth - 50 * (stacked ? 0.2 : across.length), 6, 28);
     for (const { grid, picture, caption, marks } of this.grids) {
       grid.draw({ ...picture, size });
       grid.mark(marks);

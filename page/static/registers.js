@@ -1,16 +1,14 @@
 // The registers of a warp.
 import { element, labelled } from "./dom.js";
+import { lanesOf } from "./numbers.js";
 
 /** So many registers are laid out together: those that cannot be seen are not. */
 const CHUNK = 64;
 /** The height of a register's row, in rem. */
 const HEIGHT = 1.35;
 
-/** `onopen()` is called when registers are opened or closed; `opened` are their names. */
 export class Registers {
-  constructor({ onopen }) {
-    this.onopen = onopen;
-    this.opened = new Set();
+  constructor() {
     this.filter = element("input", { type: "text", spellcheck: false, autocomplete: "off", placeholder: "all", oninput: () => this.#sift() });
     this.changing = element("input", { type: "checkbox", onchange: () => this.#sift() });
     this.body = element("div", { role: "none" });
@@ -25,23 +23,22 @@ export class Registers {
 
   /** Begins a run: `[name, type]` of every register. */
   begin(registers) {
-    this.opened.clear();
     this.chunks = Array.from({ length: Math.ceil(registers.length / CHUNK) }, () => ({ root: element("div", { class: "chunk", role: "rowgroup" }), count: 0 }));
     this.rows = registers.map(([name, type], at) => {
       const value = element("span", { class: "mono", role: "cell" });
-      const toggle = element("button", { class: "plain mono", type: "button", "aria-expanded": "false", title: "show each lane", onclick: () => this.#toggle(name, toggle) }, name);
+      const toggle = element("button", { class: "plain mono", type: "button", "aria-expanded": "false", title: "show each lane", onclick: () => this.#toggle(at) }, name);
       const row = element("div", { class: "register", role: "row", hidden: true }, element("span", { role: "rowheader" }, toggle), element("span", { class: "faint", role: "cell" }, type), value);
       const chunk = this.chunks[Math.floor(at / CHUNK)];
       chunk.root.append(row);
-      return { name, row, value, toggle, chunk, lanes: false, text: "" };
+      return { name, type, row, value, toggle, chunk, lanes: false, text: "" };
     });
     this.body.replaceChildren(...this.chunks.map(({ root }) => root));
     this.last = [];
     this.#sift();
   }
 
-  /** Shows the values after a step, `[number, text]` of those that are others than before, and which ones the step has written. */
-  draw(values, changed, open) {
+  /** Shows the values after a step, `[number, text]` of those that may be others than before, and which ones the step has written. */
+  draw(values, changed) {
     for (const at of this.last) this.rows[at].row.classList.remove("changed");
     this.last = changed;
     for (const at of changed) this.rows[at].row.classList.add("changed");
@@ -50,15 +47,8 @@ export class Registers {
       if (of.text === text) continue;
       const shows = (of.text === "") !== (text === "");
       of.text = text;
-      if (!of.lanes) of.value.textContent = text;
+      this.#value(of);
       if (shows) this.#show(of);
-    }
-    const lanes = new Map(open.map(({ register, lanes }) => [this.rows[register], lanes]));
-    for (const of of new Set([...lanes.keys(), ...this.rows.filter((of) => of.lanes)])) {
-      const own = lanes.get(of);
-      of.lanes = Boolean(own);
-      of.row.classList.toggle("open", of.lanes);
-      of.value.replaceChildren(own ? element("ol", { class: "lanes", start: 0 }, own.map((lane) => element("li", {}, lane))) : of.text);
     }
     const first = this.rows[changed[0]]?.row;
     if (first && !first.hidden) {
@@ -67,11 +57,21 @@ export class Registers {
     }
   }
 
-  #toggle(name, toggle) {
-    const open = !this.opened.delete(name);
-    if (open) this.opened.add(name);
-    toggle.setAttribute("aria-expanded", String(open));
-    this.onopen();
+  /** Opens a register to its lanes, or closes it. */
+  #toggle(at) {
+    const of = this.rows[at];
+    of.lanes = !of.lanes;
+    of.row.classList.toggle("open", of.lanes);
+    of.toggle.setAttribute("aria-expanded", String(of.lanes));
+    this.#value(of);
+  }
+
+  /** Puts the value of a register into its row. An integer is there in hexadecimal too, as findings have addresses. */
+  #value(of) {
+    const integer = /^\d+$/.test(of.text) && !/^(f|bf|pred)/.test(of.type);
+    const text = integer && Number(of.text) > 9 ? `${of.text} (0x${BigInt(of.text).toString(16)})` : of.text;
+    of.value.title = text;
+    of.value.replaceChildren(of.lanes ? element("ol", { class: "lanes", start: 0 }, lanesOf(of.text).map((lane) => element("li", {}, lane))) : text);
   }
 
   #show(of) {

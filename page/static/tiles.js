@@ -1,5 +1,5 @@
 // Programs over tiles: the Rust source, what becomes of it, and the layouts of its tiles.
-import { LINKED, delayed, element, fault, fine, labelled, select, unlinked } from "./dom.js";
+import { LINKED, delayed, element, fault, fine, labelled, saves, select, unlinked } from "./dom.js";
 import { Grid } from "./grid.js";
 
 function mount(root, page) {
@@ -28,7 +28,8 @@ function mount(root, page) {
     describe: (row, column) => told(row, column),
   });
   const size = select([["fit", "as fits"], ["text", "large enough to be read"]], { onchange: () => table() });
-  const picture = element("figure", { hidden: true }, name, element("div", { class: "row small" }, labelled("Cells", size)), grid.root, pointed);
+  const saved = saves(grid, () => `the layout of ${held?.name ?? "a tile"}`);
+  const picture = element("figure", { hidden: true }, name, element("div", { class: "row small" }, labelled("Cells", size), saved), grid.root, pointed);
   root.append(
     element("section", { class: "card", "aria-label": "program" }, element("div", { class: "row" }, labelled("Program", program, { class: "field wide" }), labelled("For", sm), steps), own, problem),
     element("div", { class: "pair" },
@@ -78,7 +79,8 @@ function mount(root, page) {
   }
 
   function line({ text: own, notes, tiles, converts }) {
-    const buttons = tiles.map((tile) => element("button", { class: "plain tile", type: "button", "aria-pressed": "false", "data-value": tile.value, onclick: () => draw(tile).then(write) }, "layout"));
+    const name = own.trim().split(" = ")[0];
+    const buttons = tiles.map((tile, nth) => element("button", { class: "plain tile", type: "button", "aria-pressed": "false", "data-value": tile.value, "aria-label": `layout of ${name}${tiles.length > 1 ? `, result ${nth + 1}` : ""}`, onclick: () => draw(tile).then(write) }, "layout"));
     return element("li", { class: converts ? "converts" : null },
       element("code", {}, own), converts && element("b", { class: "badge" }, "moves between layouts"), buttons,
       notes.map((note) => element("div", { class: "said" }, note)));
@@ -97,6 +99,7 @@ function mount(root, page) {
       return;
     }
     picture.hidden = false;
+    saved.rename();
     table();
   }
 

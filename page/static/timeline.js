@@ -1,5 +1,6 @@
 // The timeline of a block's warps: a row for each, coloured by what the warp does. Screen readers get the step that is chosen from the view.
-import { element } from "./dom.js";
+import { element, saves } from "./dom.js";
+import { Svg } from "./svg.js";
 
 const ROW = 18;
 const LEFT = 58;
@@ -20,9 +21,10 @@ export class Timeline {
     this.root = element("div", {},
       this.scroll,
       element("div", { class: "row small" },
-        button("−", "show more of the timeline", () => this.#zoomed(0.5)),
-        button("+", "show less of the timeline, larger", () => this.#zoomed(2)),
-        button("all", "show the whole timeline", () => this.#zoomed(0)),
+        button("−", "− shows more of the timeline", () => this.#zoomed(0.5)),
+        button("+", "+ shows less of the timeline, larger", () => this.#zoomed(2)),
+        button("all", "all: show the whole timeline", () => this.#zoomed(0)),
+        saves(this, () => "timeline"),
         this.hovered));
   }
 
@@ -92,6 +94,18 @@ export class Timeline {
     [this.cursor.style.height, this.box.style.height] = [`${this.height - TOP + 4}px`, `${ROW - 1}px`];
     const context = canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.#rows(context);
+    if (this.marked) this.mark(...this.marked, false);
+  }
+
+  /** The picture as SVG. */
+  svg() {
+    const svg = new Svg(this.width, this.height);
+    this.#rows(svg);
+    return svg.text(getComputedStyle(document.body).backgroundColor);
+  }
+
+  #rows(context) {
     const style = getComputedStyle(this.root);
     const fills = this.classes.map((name) => style.getPropertyValue(`--class-${name}`).trim());
     context.font = `11px ${style.getPropertyValue("--mono")}`;
@@ -108,7 +122,6 @@ export class Timeline {
       }
     });
     this.#ticks(context, style);
-    if (this.marked) this.mark(...this.marked, false);
   }
 
   #ticks(context, style) {

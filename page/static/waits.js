@@ -1,5 +1,6 @@
 // What warps wait for: mbarriers, and copies and products in flight.
 import { element } from "./dom.js";
+import { address } from "./numbers.js";
 
 /** Numbers in order, neighbours together: 0-3, 8. */
 export function ranges(numbers) {
@@ -55,13 +56,13 @@ export class Waits {
   }
 
   #mbarriers(all) {
-    return table("mbarriers", ["at byte", "phase", "parity", "arrivals missing", "bytes missing"], all.map((of) =>
+    return table("mbarriers", ["address", "phase", "parity", "arrivals missing", "bytes missing"], all.map((of) =>
       element("tr", { class: of.changed ? "changed" : null },
-        [of.offset, of.completed, of.completed % 2, `${of.pending} of ${of.expected}`, of.transactions].map((text) => element("td", {}, String(text))))));
+        [address(of.address), of.completed, of.completed % 2, `${of.pending} of ${of.expected}`, of.transactions].map((text) => element("td", {}, String(text))))));
   }
 
   #flights(all) {
-    const bytes = (list) => list.map(([from, to]) => `${from} to ${to - 1}`).join(", ");
+    const bytes = (list) => list.map(([from, to]) => `${address(from)} to ${address(to - 1)}`).join(", ");
     return table("in flight", ["by", "operation", "bytes", "shared memory"], all.map((of) => element("tr", {},
       element("td", {}, `${warps(of.warps)}${of.bytes ? `, ${lanes(of.lanes)}` : ""}`),
       element("td", { class: "mono", title: of.instruction }, `${of.count > 1 ? `${of.count} x ` : ""}${opcode(of.instruction)}, line ${of.line}`),

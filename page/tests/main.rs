@@ -5,6 +5,7 @@
 mod kernels;
 mod layouts;
 mod partitions;
+mod recording;
 mod server;
 mod tiles;
 mod views;

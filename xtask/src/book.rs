@@ -1,7 +1,7 @@
 //! The book of docs/: `mdbook` builds it, and its links are looked at by the tests of this file.
 
 use std::{
-    io,
+    fs, io,
     path::{Component, Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -9,15 +9,34 @@ use std::{
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::Value;
 
-use crate::shell::{Error, sh};
+use crate::shell::{Error, at, root, sh};
+
+/// Recordings of launches, which the book has beside its pages: the path from docs/, and the kernel.
+const RECORDINGS: [(&str, &str); 2] =
+    [("recordings/race.html", "sum_race"), ("recordings/gemm.html", "gemm_sm90_bf16")];
 
 /// Builds the book, where mdBook is installed.
 pub(crate) fn build() -> Result<(), Error> {
     let probe = Command::new("mdbook").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if probe.is_ok_and(|status| status.success()) {
-        return sh("mdbook build");
+        sh("mdbook build")?;
+        return record(&root().join("target/book"));
     }
     println!("--- mdbook build: SKIPPED (not installed; `cargo install mdbook --locked`)");
+    Ok(())
+}
+
+/// Writes the recordings into the book's folder.
+fn record(book: &Path) -> Result<(), Error> {
+    for (path, kernel) in RECORDINGS {
+        let file = book.join(path);
+        let folder = file.parent().unwrap_or(book);
+        fs::create_dir_all(folder).map_err(at(folder))?;
+        sh(&format!(
+            "cargo run --release --quiet --package girih-page --locked -- --record {} {kernel}",
+            file.display()
+        ))?;
+    }
     Ok(())
 }
 
@@ -100,12 +119,11 @@ fn normal(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeSet, fs};
+    use std::collections::BTreeSet;
 
     use pulldown_cmark::TagEnd;
 
     use super::*;
-    use crate::shell::root;
 
     /// The pages of docs/, from the root, with their texts.
     fn pages() -> Vec<(PathBuf, String)> {
@@ -177,7 +195,9 @@ mod tests {
                 let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
                 let folder = path.parent().expect("a folder");
                 let there = if file.is_empty() { path.clone() } else { normal(&folder.join(file)) };
-                let found = root().join(&there).exists();
+                // The book is built with recordings.
+                let recorded = RECORDINGS.iter().any(|(path, _)| there == Path::new("docs").join(path));
+                let found = recorded || root().join(&there).exists();
                 let known = || {
                     fs::read_to_string(root().join(&there)).is_ok_and(|page| anchors(&page).contains(anchor))
                 };

@@ -25,6 +25,8 @@ pub(super) fn named(name: &str, kernels: &[String]) -> Result<String, Error> {
 
 /// A file's module, and the kernel that was chosen.
 pub(crate) struct Source {
+    /// The text of the file.
+    pub(crate) text: String,
     /// The kernels and functions of the file that could be parsed.
     pub(crate) module: Module,
     /// The kernel's name.
@@ -49,7 +51,7 @@ impl Source {
         };
         match refused().find(|refused| *refused.name == *kernel) {
             Some(refused) => Err(refuse(&refused.error)),
-            None => Ok(Source { module, kernel }),
+            None => Ok(Source { module, kernel, text }),
         }
     }
 }

@@ -108,7 +108,7 @@ pub(crate) struct WatchArgs {
     /// Print a part of shared memory as a matrix too, wherever --break prints registers; PITCH is in elements
     #[arg(long = "tile", value_name = "OFFSET:ROWSxCOLUMNS:TYPE[:PITCH]", requires = "breaks")]
     tiles: Vec<Tile>,
-    /// The block that --trace and --break look at: x, or x,y or x,y,z [default: 0,0,0]
+    /// The block that --trace, --break and --record look at: x, or x,y or x,y,z [default: 0,0,0]
     #[arg(long, value_name = "BLOCK", value_parser = place)]
     at_block: Option<[u32; 3]>,
 }
@@ -124,11 +124,8 @@ fn place(text: &str) -> Result<[u32; 3], Error> {
 }
 
 impl WatchArgs {
-    /// The observer that the arguments ask for, if they ask for one.
-    pub(crate) fn observer(&self, kernel: &Kernel, launch: &Launch) -> Result<Option<Watch>, Error> {
-        if self.trace.is_none() && self.breaks.is_empty() {
-            return Ok(None);
-        }
+    /// The block that is looked at, which the launch has.
+    pub(crate) fn block(&self, launch: &Launch) -> Result<[u32; 3], Error> {
         let block = self.at_block.unwrap_or_default();
         let [x, y, z] = block;
         let [grid_x, grid_y, grid_z] = launch.grid;
@@ -139,6 +136,15 @@ impl WatchArgs {
                 expected: format!("a block of the grid {grid_x},{grid_y},{grid_z}"),
             });
         }
+        Ok(block)
+    }
+
+    /// The observer that the arguments ask for, if they ask for one.
+    pub(crate) fn observer(&self, kernel: &Kernel, launch: &Launch) -> Result<Option<Watch>, Error> {
+        if self.trace.is_none() && self.breaks.is_empty() {
+            return Ok(None);
+        }
+        let block = self.block(launch)?;
         let warps = launch.block.iter().map(|&extent| u64::from(extent)).product::<u64>().div_ceil(32);
         if let Some(warp) = self.trace.filter(|&warp| u64::from(warp) >= warps) {
             let text = format!("--trace {warp}");

@@ -227,3 +227,27 @@ fn a_failing_launch_is_reduced() {
     assert!(err.contains("\nthe least grid with which the launch fails: --grid 4,1,1 (found by "), "{err}");
     assert!(!folder.path().join("z.npy").exists());
 }
+
+#[test]
+fn a_recording_is_a_page_of_its_own() {
+    let folder = folder();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name));
+    let (status, _, err) =
+        girih(folder.path(), &format!("{RUN} --arg inout:y.npy:z.npy --at-block 3 --record page.html"));
+    assert_eq!(status, Some(0), "{err}");
+    let page = read("page.html").unwrap();
+    assert!(err.contains("page.html: ") && err.contains(" KB"), "{err}");
+    assert!(page.starts_with("<!doctype html>") && page.contains("id=\"recording\""), "{page}");
+    // A launch that fails is recorded too.
+    let line = "sim others.ptx --kernel unset --grid 1 --block 32 --record failed.html";
+    assert_eq!(girih(folder.path(), line).0, Some(1));
+    assert!(read("failed.html").unwrap().len() > 1000);
+    for (line, said) in [
+        (format!("{RUN} --arg inout:y.npy:z.npy --record no/page.html"), "no/page.html"),
+        (format!("{RUN} --arg inout:y.npy:z.npy --record page.html --trace 0"), "--trace"),
+        (format!("{RUN} --arg inout:y.npy:z.npy --record page.html --at-block 99"), "a block of the grid"),
+    ] {
+        let (status, _, err) = girih(folder.path(), &line);
+        assert!(status != Some(0) && err.contains(said), "{line}: {err}");
+    }
+}

@@ -1,64 +1,43 @@
-//! Kernels, instruction by instruction: a launch is recorded once, and every step is answered from the record.
+//! Kernels, instruction by instruction: a block of a launch is recorded, and what the page shows of a step comes from the record.
 
+mod access;
+mod arrays;
+#[cfg(feature = "server")]
+pub(super) mod calls;
 mod class;
 mod clock;
+#[cfg(feature = "server")]
 mod examples;
+mod image;
 mod links;
+#[cfg(feature = "server")]
 mod named;
 mod record;
 mod recorder;
+pub(crate) mod recording;
+#[cfg(feature = "server")]
 mod run;
-mod shared;
 mod state;
 mod timeline;
 
 use girih_notation::{FindingReport, LineReport};
-use girih_programs::ENTRIES;
-use serde::{Deserialize, Serialize};
+use girih_sim::Finding;
+use serde::Serialize;
 
-use super::{Call, Nothing, calls};
-use crate::Fault;
 use class::Class;
+use image::Image;
 use links::Link;
-use run::{Request, Run};
-use timeline::Stretch;
+use record::Record;
 
-pub(super) const CALLS: &[Call] = calls! { "list" => list, "run" => run, "step" => state::step, "find" => state::find, "timeline" => timeline };
-
-/// Why a kernel could not be run.
-type Stop = Box<dyn std::error::Error + Send + Sync>;
-
-/// What there is to run by name.
-#[derive(Serialize)]
-struct List {
-    kernels: Vec<Choice>,
-    /// Programs over tiles, with their small sizes.
-    programs: Vec<Choice>,
-    examples: &'static [examples::Example],
-    /// How launches are written.
-    help: [&'static str; 2],
-}
-
-#[derive(Serialize)]
-struct Choice {
-    name: &'static str,
-    about: &'static str,
-    sizes: Vec<(&'static str, i64)>,
-}
-
-fn list(_: Nothing) -> Result<List, Fault> {
-    let small = |entry: &girih_programs::Entry| {
-        entry.sizes().iter().map(|size| (size.name, size.small as i64)).collect()
-    };
-    Ok(List {
-        kernels: named::KERNELS
-            .iter()
-            .map(|of| Choice { name: of.name, about: of.about, sizes: of.sizes.to_vec() })
-            .collect(),
-        programs: ENTRIES.iter().map(|of| Choice { name: of.name, about: "", sizes: small(of) }).collect(),
-        examples: examples::EXAMPLES,
-        help: [girih_notation::ARGUMENTS, girih_notation::LAUNCHES],
-    })
+/// A launch that has ended, and what was recorded of it.
+struct Run {
+    id: String,
+    text: String,
+    record: Record,
+    lines: Vec<LineReport>,
+    findings: Vec<Finding>,
+    /// The seeds of the executions.
+    seeds: Vec<u64>,
 }
 
 /// A run.
@@ -76,8 +55,8 @@ struct Answer<'a> {
     /// How many steps each warp of the block has.
     warps: Vec<usize>,
     registers: Vec<[String; 2]>,
-    /// Bytes of shared memory.
-    shared: usize,
+    /// Shared memory, then arrays in global memory.
+    memory: &'a [Image],
     classes: Vec<[&'static str; 2]>,
     findings: Vec<Found>,
     seeds: &'a [u64],
@@ -93,48 +72,35 @@ struct Found {
     links: Vec<Link>,
 }
 
-fn run(request: Request) -> Result<serde_json::Value, Fault> {
-    let run = run::get(&request)?;
-    let Run { id, text, record, lines, findings, seeds } = &*run;
-    let notice = record.cut.then(|| {
-        format!(
-            "the record ends after {} instructions of the block's warps; the launch went on",
-            record.steps.len()
-        )
-    });
-    let found = |finding| Found { report: FindingReport::from(finding), links: links::of(record, finding) };
-    Ok(serde_json::to_value(Answer {
-        run: id,
-        kernel: &record.kernel,
-        grid: record.grid,
-        threads: record.threads,
-        block: record.block,
-        text,
-        lines,
-        warps: record.warps.iter().map(Vec::len).collect(),
-        registers: record.registers.iter().map(|(name, ty)| [name.to_string(), ty.to_string()]).collect(),
-        shared: record.shared.size(),
-        classes: Class::ALL.iter().map(|class| [class.name(), class.about()]).collect(),
-        findings: findings.iter().map(found).collect(),
-        seeds,
-        notice,
-    })?)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Times {
-    run: String,
-    /// Whether the warps are shown beside each other, rather than in the simulator's order.
-    beside: bool,
-}
-
-fn timeline(request: Times) -> Result<Vec<Vec<Stretch>>, Fault> {
-    Ok(timeline::timeline(&known(&request.run)?.record, request.beside))
-}
-
-/// A run by its name.
-fn known(id: &str) -> Result<std::sync::Arc<Run>, Fault> {
-    run::find(id)
-        .ok_or_else(|| Fault::new("no_run", format!("the run {id:?} is not kept any more: run it again")))
+impl<'a> Answer<'a> {
+    fn of(run: &'a Run) -> Self {
+        let Run { id, text, record, lines, findings, seeds } = run;
+        let cut = record.cut.then(|| {
+            format!(
+                "the record ends after {} instructions of the block's warps; the launch went on",
+                record.steps.len()
+            )
+        });
+        let large = (!record.left_out.is_empty())
+            .then(|| format!("not recorded, as each has more than 1 MB: {}", record.left_out.join(", ")));
+        let notice = [cut, large].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
+        let found =
+            |finding| Found { report: FindingReport::from(finding), links: links::of(record, finding) };
+        Answer {
+            run: id,
+            kernel: &record.kernel,
+            grid: record.grid,
+            threads: record.threads,
+            block: record.block,
+            text,
+            lines,
+            warps: record.warps.iter().map(Vec::len).collect(),
+            registers: record.registers.iter().map(|(name, ty)| [name.to_string(), ty.to_string()]).collect(),
+            memory: &record.memory,
+            classes: Class::ALL.iter().map(|class| [class.name(), class.about()]).collect(),
+            findings: findings.iter().map(found).collect(),
+            seeds,
+            notice,
+        }
+    }
 }

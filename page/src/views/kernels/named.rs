@@ -1,21 +1,42 @@
 //! Kernels of girih by name, each with arguments so small that a person can go through what it does.
 
-use girih_device::{Device, Pod};
+use girih_device::{Buffer, Device, Pod};
 use girih_kernels::attention::{Attentions, Diagonal, Mask, Order};
 use girih_kernels::copy::Copy;
 use girih_kernels::gemm::{Gemms, KernelKind, Layout, configurations};
 use girih_kernels::{attention, copy, gemm};
 use girih_layout::Lay;
+use girih_notation::names::{did_you_mean, near};
 use girih_programs::{ENTRIES, Entry};
 use girih_ptx::Module;
 use girih_tensor::{DType, Element};
 use girih_tile::tune::Point;
 use half::bf16;
 
-use super::Stop;
+use super::examples::EXAMPLES;
 
-/// A kernel that has been launched: the modules of those that the launch may have run.
-type Launched = Result<Vec<Module>, Stop>;
+/// Why a kernel could not be run.
+type Stop = Box<dyn std::error::Error + Send + Sync>;
+
+/// A kernel that has been launched: the modules of those that the launch may have run, and the arrays before and after it.
+type Launched = Result<(Vec<Module>, Vec<Array>), Stop>;
+
+/// An array in global memory.
+pub(super) struct Array {
+    pub(super) name: &'static str,
+    pub(super) ty: &'static str,
+    pub(super) address: u64,
+    pub(super) before: Vec<u8>,
+    pub(super) after: Vec<u8>,
+}
+
+impl Array {
+    fn of<T: Pod>(name: &'static str, before: &[T], buffer: &Buffer<T>) -> Result<Array, Stop> {
+        let bytes = |of: &[T]| bytemuck::cast_slice(of).to_vec();
+        let after = bytes(&buffer.download()?);
+        Ok(Array { name, ty: T::PTX, address: buffer.address(), before: bytes(before), after })
+    }
+}
 
 /// A kernel by name.
 pub(super) struct Named {
@@ -78,8 +99,10 @@ pub(super) fn launch(name: &str, device: &Device, sizes: &[i64]) -> Launched {
         (_, Some(entry)) => entry.sizes().iter().map(|size| (size.name, size.small as i64)).collect(),
         (None, None) => {
             let names = KERNELS.iter().map(|named| named.name).chain(ENTRIES.iter().map(|entry| entry.name));
-            let names: Vec<&str> = names.collect();
-            return Err(format!("no kernel {name:?}; the kernels are {}", names.join(", ")).into());
+            let names: Vec<&str> = EXAMPLES.iter().map(|of| of.name).chain(names).collect();
+            let near = did_you_mean(&near(name, names.iter().copied()));
+            let all = if near.is_empty() { format!("; the kernels are {}", names.join(", ")) } else { near };
+            return Err(format!("no kernel {name:?}{all}").into());
         }
     };
     let given = if sizes.is_empty() { own.iter().map(|(_, size)| *size).collect() } else { sizes.to_vec() };
@@ -95,9 +118,11 @@ pub(super) fn launch(name: &str, device: &Device, sizes: &[i64]) -> Launched {
     match (named, entry) {
         (Some(named), _) => (named.launch)(device, &given),
         (_, Some(entry)) => over_tiles(entry, device, &given),
-        (None, None) => Ok(Vec::new()),
+        (None, None) => Ok(NOTHING),
     }
 }
+
+const NOTHING: (Vec<Module>, Vec<Array>) = (Vec::new(), Vec::new());
 
 /// Numbers from -1 to 1, the same each time.
 fn numbers<T: Element + Pod>(count: usize, seed: usize) -> Vec<T> {
@@ -105,7 +130,7 @@ fn numbers<T: Element + Pod>(count: usize, seed: usize) -> Vec<T> {
 }
 
 fn product<T: Element + Pod>(device: &Device, kind: KernelKind, sizes: &[i64]) -> Launched {
-    let &[m, n, k] = sizes else { return Ok(Vec::new()) };
+    let &[m, n, k] = sizes else { return Ok(NOTHING) };
     let problem = &gemm::Problem::new(T::DTYPE, [m, n, k], Layout::Tn)?;
     let gemms = Gemms::new(device);
     let gemm = match kind {
@@ -120,30 +145,41 @@ fn product<T: Element + Pod>(device: &Device, kind: KernelKind, sizes: &[i64]) -
         _ => gemms.get(problem, kind)?,
     };
     let [a, b, c] = [problem.a(), problem.b(), problem.c()].map(|matrix| matrix.span() as usize);
-    let (a, b) = (device.upload(&numbers::<T>(a, 1))?, device.upload(&numbers::<T>(b, 2))?);
-    gemm.run(&a, &b, &device.zeros::<T>(c)?)?;
-    Ok(vec![gemm.ptx().clone()])
+    let [given_a, given_b, given_c] = [numbers::<T>(a, 1), numbers::<T>(b, 2), vec![T::from_f64(0.0); c]];
+    let (a, b, c) = (device.upload(&given_a)?, device.upload(&given_b)?, device.upload(&given_c)?);
+    gemm.run(&a, &b, &c)?;
+    let arrays = [("A", &given_a, &a), ("B", &given_b, &b), ("C", &given_c, &c)];
+    let arrays = arrays.map(|(name, before, buffer)| Array::of(name, before, buffer));
+    Ok((vec![gemm.ptx().clone()], arrays.into_iter().collect::<Result<_, _>>()?))
 }
 
 fn attends(device: &Device, kind: attention::KernelKind, sizes: &[i64]) -> Launched {
-    let &[queries, keys, columns] = sizes else { return Ok(Vec::new()) };
+    let &[queries, keys, columns] = sizes else { return Ok(NOTHING) };
     let problem = attention::Problem::new(DType::Bf16, Order::Bshd, [1, 1, queries, keys, columns])?
         .with_mask(Mask::causal(Diagonal::TopLeft))?;
     let attention = Attentions::new(device).by(&problem, Some(kind))?;
-    let rows = |rows: i64, seed| device.upload(&numbers::<bf16>((rows * columns) as usize, seed));
-    let o = device.zeros((queries * columns) as usize)?;
-    attention.run(&rows(queries, 1)?, &rows(keys, 2)?, &rows(keys, 3)?, &o)?;
-    Ok(vec![attention.ptx().clone()])
+    let rows = |rows: i64, seed| numbers::<bf16>((rows * columns) as usize, seed);
+    let given =
+        [rows(queries, 1), rows(keys, 2), rows(keys, 3), vec![bf16::ZERO; (queries * columns) as usize]];
+    let [q, k, v, o] = &given;
+    let [q, k, v, o] = [device.upload(q)?, device.upload(k)?, device.upload(v)?, device.upload(o)?];
+    attention.run(&q, &k, &v, &o)?;
+    let arrays = ["Q", "K", "V", "O"].into_iter().zip(&given).zip([&q, &k, &v, &o]);
+    let arrays = arrays.map(|((name, before), buffer)| Array::of(name, before, buffer));
+    Ok((vec![attention.ptx().clone()], arrays.collect::<Result<_, _>>()?))
 }
 
 fn transposed(device: &Device, sizes: &[i64]) -> Launched {
-    let &[m, n] = sizes else { return Ok(Vec::new()) };
+    let &[m, n] = sizes else { return Ok(NOTHING) };
     let from = Lay::parse(&format!("({m},{n}):({n},1)"))?;
     let to = Lay::parse(&format!("({m},{n}):(1,{m})"))?;
     let copy = Copy::new(device, &copy::Problem::new(DType::F32, &from, &to)?)?;
     let count = (m * n) as usize;
-    copy.run(&device.zeros::<f32>(count)?, &device.upload(&numbers::<f32>(count, 1))?)?;
-    Ok(vec![girih_codegen::copy::generate(copy.config())?.kernel.module().clone()])
+    let given = [numbers::<f32>(count, 1), vec![0.0; count]];
+    let [source, target] = [device.upload(&given[0])?, device.upload(&given[1])?];
+    copy.run(&target, &source)?;
+    let arrays = vec![Array::of("source", &given[0], &source)?, Array::of("target", &given[1], &target)?];
+    Ok((vec![girih_codegen::copy::generate(copy.config())?.kernel.module().clone()], arrays))
 }
 
 fn over_tiles(entry: &Entry, device: &Device, sizes: &[i64]) -> Launched {
@@ -152,5 +188,5 @@ fn over_tiles(entry: &Entry, device: &Device, sizes: &[i64]) -> Launched {
     let launch = entry.launch(&mut arguments, &Point::default());
     let kernels = launch.kernels(device.limits().sm)?;
     launch.run()?;
-    Ok(kernels.iter().map(|kernel| kernel.module().clone()).collect())
+    Ok((kernels.iter().map(|kernel| kernel.module().clone()).collect(), Vec::new()))
 }

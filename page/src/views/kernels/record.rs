@@ -7,9 +7,10 @@ use std::sync::Arc;
 use girih_ptx::Type;
 use girih_sim::{Awaited, Flight, InFlight, Phases, Register};
 
+use super::access::Access;
 use super::class::Class;
 use super::clock::Times;
-use super::shared::Shared;
+use super::image::Image;
 
 /// An instruction that a warp has executed.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub(super) struct Step {
     pub(super) awaited: Option<Awaited>,
     /// What it has written, in [`Record::writes`].
     pub(super) writes: Range<u32>,
+    /// What its lanes access, in [`Record::accesses`].
+    pub(super) accesses: Range<u32>,
 }
 
 /// An instruction of the text.
@@ -38,6 +41,8 @@ pub(super) struct Source {
     pub(super) line: u32,
     pub(super) text: Arc<str>,
     pub(super) class: Class,
+    /// The source line that it was compiled from.
+    pub(super) origin: Option<Arc<str>>,
 }
 
 /// What a step has written to a register.
@@ -101,12 +106,16 @@ pub(super) struct Record {
     pub(super) warps: Vec<Vec<u32>>,
     pub(super) writes: Vec<Write>,
     pub(super) values: Vec<u64>,
-    pub(super) shared: Shared,
+    pub(super) accesses: Vec<Access>,
+    /// Shared memory, then arrays in global memory.
+    pub(super) memory: Vec<Image>,
+    /// Arrays that are too large to be recorded.
+    pub(super) left_out: Vec<String>,
     pub(super) mbarriers: Changes<Vec<Phases>>,
     /// Bulk operations of the block, then what each warp has in flight by itself.
     pub(super) bulk: Changes<Vec<InFlight>>,
     pub(super) own: Vec<Changes<Vec<InFlight>>>,
-    /// Bytes of these and of the mbarriers, about.
+    /// Bytes of these, of the mbarriers and of what lanes access, about.
     pub(super) held: usize,
     /// For each warp the writes of each register, by their numbers in `writes`.
     pub(super) written: Vec<HashMap<u32, Vec<u32>>>,
@@ -128,7 +137,7 @@ impl Record {
             + self.writes.len() * size_of::<Write>()
             + self.values.len() * size_of::<u64>()
             + self.writes.len() * size_of::<u32>()
-            + self.shared.bytes()
+            + self.memory.iter().map(Image::bytes).sum::<usize>()
             + self.held
     }
 

@@ -3,21 +3,26 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use girih_sim::{Flight, InFlight, Moment, Observer, Phases};
+use girih_sim::{Flight, InFlight, Memory, Moment, Observer, Phases};
 
+use super::access::{self, Access};
 use super::class::{Class, opcode};
 use super::clock::Clock;
+use super::image::Image;
 use super::record::{Record, Source, Step, Value, is_own};
-use super::shared::Shared;
 
 /// The most instructions that are recorded of a block.
 pub(super) const MOST_STEPS: usize = 200_000;
 /// The most bytes that a record takes.
 const MOST_BYTES: usize = 128 << 20;
+/// The first address of shared memory in the simulator.
+const SHARED: u64 = 1024;
 
 /// An observer of all warps of a block.
 pub(super) struct Recorder {
     block: [u32; 3],
+    /// Global memory, if its arrays are recorded too.
+    memory: Option<Arc<Memory>>,
     state: Mutex<State>,
 }
 
@@ -29,17 +34,26 @@ struct State {
     sources: HashMap<usize, u32>,
     /// The numbers of registers, by the address of their name.
     names: HashMap<usize, u32>,
-    /// What each warp has begun: instruction, lanes, and the simulator's count.
-    begun: Vec<Option<(u32, u32, u64)>>,
+    /// What each warp has begun.
+    begun: Vec<Option<Begun>>,
     /// The accumulators of products are written when a warp waits for them: what registers held before.
     known: Vec<HashMap<u32, Value>>,
     last: Option<u32>,
 }
 
+/// An instruction that a warp has begun.
+struct Begun {
+    source: u32,
+    active: u32,
+    /// The simulator's count.
+    order: u64,
+    accesses: Vec<Access>,
+}
+
 impl Recorder {
     /// A recorder of this block of the first kernel that runs.
-    pub(super) fn new(block: [u32; 3]) -> Recorder {
-        Recorder { block, state: Mutex::default() }
+    pub(super) fn new(block: [u32; 3], memory: Option<Arc<Memory>>) -> Recorder {
+        Recorder { block, memory, state: Mutex::default() }
     }
 
     /// The record. A warp that was executing an instruction when the launch ended has it as its last step.
@@ -47,9 +61,10 @@ impl Recorder {
         let mut state = std::mem::take(&mut *self.state.lock().unwrap_or_else(PoisonError::into_inner));
         let begun = std::mem::take(&mut state.begun);
         for (warp, begun) in begun.into_iter().enumerate() {
-            if let Some((source, active, order)) = begun {
+            if let Some(Begun { source, active, order, .. }) = begun {
                 let times = state.clock.tick(warp, None);
-                let end = state.record.writes.len() as u32;
+                let [end, accesses] =
+                    [state.record.writes.len(), state.record.accesses.len()].map(|n| n as u32);
                 let step = Step {
                     warp: warp as u32,
                     source,
@@ -60,6 +75,7 @@ impl Recorder {
                     times,
                     awaited: None,
                     writes: end..end,
+                    accesses: accesses..accesses,
                 };
                 state.push(step);
             }
@@ -72,6 +88,9 @@ impl Recorder {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.record.registers.is_empty() && state.record.kernel.is_empty() {
             state.start(moment);
+            if let Some(memory) = &self.memory {
+                state.record.arrays(moment, memory);
+            }
         }
         if state.record.cut || state.record.kernel != moment.kernel().name() {
             return;
@@ -100,14 +119,19 @@ impl Observer for Recorder {
                 state.look(moment, before, None);
             }
             state.last = Some(moment.warp());
-            state.begun[warp] = Some((source, moment.active(), moment.step()));
+            let accesses = match state.record.sources[source as usize].class {
+                Class::Memory | Class::Copy => access::of(moment),
+                _ => Vec::new(),
+            };
+            let (active, order) = (moment.active(), moment.step());
+            state.begun[warp] = Some(Begun { source, active, order, accesses });
         });
     }
 
     fn after(&self, moment: &Moment<'_>) {
         self.with(moment, |state| {
             state.reach(moment.warp() as usize);
-            state.executed(moment);
+            state.executed(moment, self.memory.as_deref());
         });
     }
 }
@@ -117,7 +141,8 @@ impl State {
         self.record.kernel = moment.kernel().name().into();
         self.record.block = moment.block();
         (self.record.grid, self.record.threads) = (moment.launch().grid, moment.launch().block);
-        self.record.shared = Shared::new(moment.shared().len());
+        let begin = vec![0; moment.shared().len()];
+        self.record.memory = vec![Image::new("shared memory".into(), SHARED, begin)];
         for register in moment.registers() {
             self.names.insert(register.name.as_ptr().addr(), self.record.registers.len() as u32);
             self.record.registers.push((Arc::from(register.name), register.ty));
@@ -126,7 +151,7 @@ impl State {
 
     fn reach(&mut self, warp: usize) {
         let warps = self.begun.len().max(warp + 1);
-        self.begun.resize(warps, None);
+        self.begun.resize_with(warps, || None);
         self.known.resize_with(warps, HashMap::new);
         self.record.warps.resize_with(warps, Vec::new);
         self.record.own.resize_with(warps, Default::default);
@@ -138,7 +163,13 @@ impl State {
         let sources = &mut self.record.sources;
         let text = moment.instruction();
         *self.sources.entry(text.as_ptr().addr()).or_insert_with(|| {
-            sources.push(Source { line: moment.line(), text: Arc::from(text), class: Class::of(text) });
+            let origin = moment.origin().map(|origin| origin.to_string().into());
+            sources.push(Source {
+                line: moment.line(),
+                text: Arc::from(text),
+                class: Class::of(text),
+                origin,
+            });
             sources.len() as u32 - 1
         })
     }
@@ -149,12 +180,14 @@ impl State {
         self.record.steps.push(step);
     }
 
-    fn executed(&mut self, moment: &Moment<'_>) {
+    fn executed(&mut self, moment: &Moment<'_>, memory: Option<&Memory>) {
         let (warp, number) = (moment.warp(), self.record.steps.len() as u32);
         let source = self.source(moment);
         let Source { class, ref text, .. } = self.record.sources[source as usize];
         let words: Box<str> = opcode(text).into();
-        let begun = self.begun[warp as usize].take().map_or(moment.step(), |(_, _, order)| order);
+        let begun = self.begun[warp as usize].take();
+        let order = begun.as_ref().map_or(moment.step(), |begun| begun.order);
+        let accesses = begun.map(|begun| begun.accesses).unwrap_or_default();
         let before = self.record.mbarriers.last().cloned().unwrap_or_default();
         if moment.passed().is_some() {
             // The phase that the warp has waited for was completed by others.
@@ -173,16 +206,24 @@ impl State {
             }
             self.look(moment, number, by);
         }
+        self.record.typed(&words, &accesses);
+        if let Some(memory) = memory {
+            self.record.global((moment, memory), &words, number, &accesses);
+        }
+        let begin = self.record.accesses.len() as u32;
+        self.record.held += accesses.iter().map(|of| size_of_val(&*of.lanes)).sum::<usize>();
+        self.record.accesses.extend(accesses);
         self.push(Step {
             warp,
             source,
             active: moment.active(),
             failed: moment.failed(),
             done: true,
-            order: [begun, moment.step()],
+            order: [order, moment.step()],
             times,
             awaited: moment.awaited(),
             writes: first..self.record.writes.len() as u32,
+            accesses: begin..self.record.accesses.len() as u32,
         });
     }
 
@@ -265,7 +306,9 @@ impl State {
 
     /// Notes the block's shared memory, mbarriers and operations in flight from a step on.
     fn look(&mut self, moment: &Moment<'_>, step: u32, by: Option<u32>) {
-        self.record.shared.put(step, by, moment.shared());
+        if let Some(shared) = self.record.memory.first_mut() {
+            shared.put(step, by, 0, moment.shared());
+        }
         let before = self.record.mbarriers.last().cloned().unwrap_or_default();
         let now = moment.mbarriers();
         if now != before {

@@ -5,19 +5,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use girih_device::Device;
 use girih_notation::{LineReport, Plan};
 use girih_ptx::Module;
-use girih_sim::{Finding, Memory, Options, Profile, Program};
+use girih_sim::{Memory, Options, Profile, Program};
 use serde::{Deserialize, Serialize};
 
-use super::named;
+use super::arrays::MOST_ARRAY;
+use super::examples::EXAMPLES;
+use super::image::Image;
 use super::record::Record;
 use super::recorder::Recorder;
+use super::{Run, named};
 use crate::Fault;
 
 /// What is to be run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Request {
-    /// A kernel of girih by name, in place of a text.
+    /// A kernel of girih or an example by name, in place of a text.
     #[serde(default)]
     kernel: Option<String>,
     /// The sizes of that kernel; its own small ones for none.
@@ -35,17 +38,6 @@ pub(super) struct Request {
     /// What orders the warps and the asynchronous operations.
     #[serde(default)]
     seed: u64,
-}
-
-/// A launch that has ended, and what was recorded of it.
-pub(super) struct Run {
-    pub(super) id: String,
-    pub(super) text: String,
-    pub(super) record: Record,
-    pub(super) lines: Vec<LineReport>,
-    pub(super) findings: Vec<Finding>,
-    /// The seeds of the executions.
-    pub(super) seeds: Vec<u64>,
 }
 
 /// The most instructions that the warps of a cluster may execute, and those of all launches together.
@@ -75,9 +67,14 @@ pub(super) fn get(request: &Request) -> Result<Arc<Run>, Fault> {
     if let Some(run) = find(&id) {
         return Ok(run);
     }
-    let run = Arc::new(match &request.kernel {
-        Some(name) => by_name(name, request, id)?,
-        None => by_text(request, id)?,
+    let example = EXAMPLES.iter().find(|of| request.kernel.as_deref() == Some(of.name));
+    let run = Arc::new(match (&request.kernel, example) {
+        (_, Some(of)) => {
+            let (ptx, launches) = (of.ptx.to_owned(), of.launches.to_owned());
+            by_text(&Request { ptx, launches, ..request.clone() }, id)?
+        }
+        (Some(name), None) => by_name(name, request, id)?,
+        (None, None) => by_text(request, id)?,
     });
     let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
     runs.insert(0, run.clone());
@@ -106,11 +103,19 @@ fn options(request: &Request, recorder: &Arc<Recorder>, profile: &Profile) -> Op
 
 /// Runs a kernel of girih.
 fn by_name(name: &str, request: &Request, id: String) -> Result<Run, Fault> {
-    let (recorder, profile) = (Arc::new(Recorder::new(request.block)), Profile::default());
+    let (recorder, profile) = (Arc::new(Recorder::new(request.block, None)), Profile::default());
     let device = Device::open_sim(options(request, &recorder, &profile))?;
-    let modules = named::launch(name, &device, &request.sizes)
+    let (modules, arrays) = named::launch(name, &device, &request.sizes)
         .map_err(|stop| Fault::new("refused", stop.to_string()).in_field("kernel"))?;
-    let record = recorder.take();
+    let mut record = recorder.take();
+    // What the arrays hold is known before the launch and after it.
+    let last = record.steps.len().saturating_sub(1) as u32;
+    for of in arrays.into_iter().filter(|of| of.before.len() as u64 <= MOST_ARRAY) {
+        let mut image = Image::new(format!("array {}", of.name), of.address, of.before);
+        image.ty = Some(of.ty.into());
+        image.put(last, None, 0, &of.after);
+        record.memory.push(image);
+    }
     let module =
         modules.iter().find(|module| module.kernels().iter().any(|kernel| *kernel.name == *record.kernel));
     checked(&record, request.block)?;
@@ -151,7 +156,7 @@ fn by_text(request: &Request, id: String) -> Result<Run, Fault> {
         return Err(of_launches(message));
     }
     let program = Program::load(&module).map_err(|error| Fault::from(error).in_field("ptx"))?;
-    let memory = Memory::with_capacity(MEMORY);
+    let memory = Arc::new(Memory::with_capacity(MEMORY));
     let (ready, _) = plan.bind(&memory).map_err(|error| of_launches(error.to_string()))?;
     let blocks =
         ready.iter().flat_map(|of| of.launch.grid.iter().map(|&n| u64::from(n)).reduce(u64::saturating_mul));
@@ -159,7 +164,8 @@ fn by_text(request: &Request, id: String) -> Result<Run, Fault> {
     if blocks > BLOCKS {
         return Err(of_launches(format!("launches of {blocks} blocks: the page runs up to {BLOCKS} in all")));
     }
-    let (recorder, profile) = (Arc::new(Recorder::new(request.block)), Profile::default());
+    let (recorder, profile) =
+        (Arc::new(Recorder::new(request.block, Some(memory.clone()))), Profile::default());
     let steps = Some((ALL / blocks.max(1)).min(MOST));
     let observed = Options { seeds: 4, steps, ..options(request, &recorder, &profile) };
     let mut last = None;

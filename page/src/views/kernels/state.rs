@@ -1,29 +1,11 @@
 //! The state of a block after a step of one of its warps.
 
-use girih_notation::{Tile, value, values};
+use girih_notation::values;
 use girih_sim::{Flight, InFlight, Phases};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::access::Access;
 use super::record::{Record, Step};
-use crate::Fault;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Request {
-    run: String,
-    warp: usize,
-    /// The step among the warp's own, from 0; the last one for more than there are.
-    step: usize,
-    /// The step of this warp that the caller has shown before, if it wants to know no more than what is different.
-    #[serde(default)]
-    from: Option<usize>,
-    /// The registers whose lanes are shown one by one.
-    #[serde(default)]
-    open: Vec<String>,
-    /// A part of shared memory, as `girih sim --tile` takes it.
-    #[serde(default)]
-    tile: String,
-}
 
 #[derive(Serialize)]
 pub(super) struct State {
@@ -34,6 +16,8 @@ pub(super) struct State {
     before: Option<[usize; 2]>,
     after: Option<[usize; 2]>,
     line: u32,
+    /// The source line that the instruction was compiled from.
+    source: Option<String>,
     instruction: String,
     lanes: u32,
     failed: bool,
@@ -45,24 +29,28 @@ pub(super) struct State {
     values: Vec<(usize, String)>,
     /// The registers that the step has written.
     changed: Vec<u32>,
-    open: Vec<Lanes>,
+    accesses: Vec<Lanes>,
     mbarriers: Vec<Mbarrier>,
     in_flight: Vec<Operation>,
-    memory: Memory,
-    tile: Vec<Vec<String>>,
     /// Where the block's other warps are: line and step.
     others: Vec<Option<[usize; 2]>>,
 }
 
+/// What lanes access by the instruction.
 #[derive(Serialize)]
 struct Lanes {
-    register: usize,
-    lanes: Vec<String>,
+    write: bool,
+    space: &'static str,
+    /// Bytes of each lane.
+    bytes: u32,
+    lanes: u32,
+    /// The first byte of each lane.
+    at: Vec<u64>,
 }
 
 #[derive(Serialize)]
 struct Mbarrier {
-    offset: usize,
+    address: u64,
     /// Completed phases; the parity of the current one is that of this number.
     completed: u64,
     pending: u32,
@@ -81,96 +69,58 @@ struct Operation {
     block: [u32; 3],
     lanes: u32,
     bytes: u64,
-    reads: Vec<[usize; 2]>,
-    writes: Vec<[usize; 2]>,
+    /// The shared addresses of the first byte and of that after the last.
+    reads: Vec<[u64; 2]>,
+    writes: Vec<[u64; 2]>,
     signals: Option<u64>,
     done: bool,
 }
 
-/// Shared memory in cells of `unit` bytes.
-#[derive(Serialize)]
-struct Memory {
-    unit: usize,
-    /// Runs of equal cells: how many, who has changed them last (0 nobody, 1 an asynchronous operation, 2 warp 0, 3 warp 1 and so on), how long
-    /// ago (0 in this step, 1 in the last 32 steps of the block, 2 in the last 1024, 3 before), and what is in flight (1 going to be
-    /// written, 2 going to be read, 3 both).
-    runs: Vec<[u32; 4]>,
-}
-
-/// The most cells.
-const CELLS: usize = 4096;
-
-pub(super) fn step(request: Request) -> Result<State, Fault> {
-    let run = super::known(&request.run)?;
-    let record = &run.record;
-    let steps = record.warps.get(request.warp).filter(|steps| !steps.is_empty()).ok_or_else(|| {
-        let message = format!(
-            "no warp {}: the block has warps 0 to {}",
-            request.warp,
-            record.warps.len().saturating_sub(1)
-        );
-        Fault::new("no_warp", message).in_field("warp")
-    })?;
-    let nth = request.step.min(steps.len() - 1);
-    let number = steps[nth];
-    let step = &record.steps[number as usize];
-    let source = &record.sources[step.source as usize];
-    let held = |register: usize| record.register_at(request.warp, nth, register);
-    let shown =
-        |at: usize| held(at).map_or_else(String::new, |value| values(&record.register(at, &value), 0));
-    let writes = &record.writes[step.writes.start as usize..step.writes.end as usize];
-    let lanes = |name: &String| {
-        let register = record.registers.iter().position(|(known, _)| **known == **name)?;
-        let (ty, of) = (record.registers[register].1, held(register));
-        let shown = |lane: usize| match of {
-            Some(of) if of.written >> lane & 1 == 1 => value(ty, of.lanes[lane]),
-            _ => "-".into(),
+impl State {
+    /// The state after a step of a warp that has it. Registers are all of them, or those that may be others than at the warp's step `from`.
+    pub(super) fn of(record: &Record, warp: usize, nth: usize, from: Option<usize>) -> State {
+        let number = record.warps[warp][nth];
+        let step = &record.steps[number as usize];
+        let source = &record.sources[step.source as usize];
+        let shown = |at: usize| {
+            let held = record.register_at(warp, nth, at);
+            held.map_or_else(String::new, |value| values(&record.register(at, &value), 0))
         };
-        Some(Lanes { register, lanes: (0..32).map(shown).collect() })
-    };
-    Ok(State {
-        warp: request.warp,
-        step: nth,
-        number,
-        before: number.checked_sub(1).and_then(|number| place(record, number)),
-        after: place(record, number + 1),
-        line: source.line,
-        instruction: source.text.to_string(),
-        lanes: step.active,
-        failed: step.failed,
-        done: step.done,
-        awaited: step.awaited.map(|awaited| awaited.to_string()),
-        values: told(record, request.warp, [request.from, Some(nth)]).map(|at| (at, shown(at))).collect(),
-        changed: writes.iter().map(|write| write.register).collect(),
-        open: request.open.iter().filter_map(lanes).collect(),
-        mbarriers: mbarriers(record, number),
-        in_flight: operations(record, number),
-        memory: cells(record, number),
-        tile: tile(&request.tile, record, number)?,
-        others: others(record, number),
-    })
+        let writes = &record.writes[step.writes.start as usize..step.writes.end as usize];
+        let accesses = &record.accesses[step.accesses.start as usize..step.accesses.end as usize];
+        State {
+            warp,
+            step: nth,
+            number,
+            before: number.checked_sub(1).and_then(|number| place(record, number)),
+            after: place(record, number + 1),
+            line: source.line,
+            source: source.origin.as_ref().map(ToString::to_string),
+            instruction: source.text.to_string(),
+            lanes: step.active,
+            failed: step.failed,
+            done: step.done,
+            awaited: step.awaited.map(|awaited| awaited.to_string()),
+            values: told(record, warp, [from, Some(nth)]).map(|at| (at, shown(at))).collect(),
+            changed: writes.iter().map(|write| write.register).collect(),
+            accesses: accesses.iter().map(Lanes::of).collect(),
+            mbarriers: mbarriers(record, number),
+            in_flight: operations(record, number),
+            others: others(record, number),
+        }
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Line {
-    run: String,
-    warp: usize,
-    line: u32,
-    /// The step of the warp after which the line is looked for; from the first step on if there is none behind it.
-    after: usize,
-}
-
-/// The warp, and its next step at a line; none if the warp never comes there.
-pub(super) fn find(request: Line) -> Result<Option<[usize; 2]>, Fault> {
-    let Line { run, warp, line, after } = request;
-    let run = super::known(&run)?;
-    let record = &run.record;
-    let steps = record.warps.get(warp).map_or(&[][..], Vec::as_slice);
-    let here = |number: &u32| record.sources[record.steps[*number as usize].source as usize].line == line;
-    let all = || steps.iter().enumerate().filter(|(_, number)| here(number)).map(|(nth, _)| nth);
-    let next = all().find(|nth| *nth > after).or_else(|| all().next());
-    Ok(next.map(|nth| [warp, nth]))
+impl Lanes {
+    fn of(access: &Access) -> Lanes {
+        Lanes {
+            write: access.write,
+            space: access.space,
+            bytes: access.bytes,
+            lanes: access.lanes.iter().fold(0, |all, (lane, _)| all | 1 << lane),
+            at: access.lanes.iter().map(|(_, address)| *address).collect(),
+        }
+    }
 }
 
 /// The warp, and the number among the warp's own, of a step of the block.
@@ -194,7 +144,7 @@ fn mbarriers(record: &Record, number: u32) -> Vec<Mbarrier> {
     let before = number.checked_sub(1).and_then(|before| record.mbarriers.at(before));
     let now = record.mbarriers.at(number).into_iter().flatten();
     now.map(|of: &Phases| Mbarrier {
-        offset: of.offset,
+        address: of.address,
         completed: of.completed,
         pending: of.pending,
         expected: of.expected,
@@ -230,9 +180,10 @@ const NEAR: usize = 256;
 
 /// What is in flight after a step; products of one instruction together.
 fn operations(record: &Record, number: u32) -> Vec<Operation> {
+    let base = record.memory.first().map_or(0, |shared| shared.base);
     let mut all: Vec<Operation> = Vec::new();
     for flight in record.in_flight(number) {
-        let of = operation(flight);
+        let of = operation(flight, base);
         let same = |known: &&mut Operation| {
             flight.kind == Flight::Product && known.line == of.line && known.instruction == of.instruction
         };
@@ -249,9 +200,10 @@ fn operations(record: &Record, number: u32) -> Vec<Operation> {
     all
 }
 
-fn operation(of: &InFlight) -> Operation {
-    let pairs =
-        |ranges: &[std::ops::Range<usize>]| ranges.iter().map(|range| [range.start, range.end]).collect();
+fn operation(of: &InFlight, base: u64) -> Operation {
+    let pairs = |ranges: &[std::ops::Range<usize>]| {
+        ranges.iter().map(|range| [range.start, range.end].map(|at| base + at as u64)).collect()
+    };
     Operation {
         count: 1,
         warps: vec![of.warp],
@@ -265,51 +217,4 @@ fn operation(of: &InFlight) -> Operation {
         signals: of.signals,
         done: of.done,
     }
-}
-
-fn cells(record: &Record, number: u32) -> Memory {
-    let mut unit = 4;
-    while record.shared.size() > unit * CELLS {
-        unit *= 2;
-    }
-    let all = record.shared.cells(number, unit);
-    let age = |step: u32| match number.saturating_sub(step) {
-        0 => 0,
-        1..=32 => 1,
-        33..=1024 => 2,
-        _ => 3,
-    };
-    let mut flight = vec![0u32; all.len()];
-    for operation in record.in_flight(number).filter(|operation| !operation.done) {
-        for (ranges, bit) in [(&operation.writes, 1), (&operation.reads, 2)] {
-            for range in ranges.iter().filter(|range| !range.is_empty()) {
-                for cell in flight.iter_mut().take((range.end - 1) / unit + 1).skip(range.start / unit) {
-                    *cell |= bit;
-                }
-            }
-        }
-    }
-    let mut runs: Vec<[u32; 4]> = Vec::new();
-    for (cell, flight) in all.iter().zip(flight) {
-        let told = [cell.by, age(cell.step), flight];
-        match runs.last_mut() {
-            Some(last) if last[1..] == told => last[0] += 1,
-            _ => runs.push([1, told[0], told[1], told[2]]),
-        }
-    }
-    Memory { unit, runs }
-}
-
-fn tile(text: &str, record: &Record, number: u32) -> Result<Vec<Vec<String>>, Fault> {
-    if text.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let tile: Tile = text.trim().parse().map_err(|error| Fault::from(error).in_field("tile"))?;
-    let size = record.shared.size();
-    if tile.end() > size as u128 {
-        let message =
-            format!("the block has {size} bytes of shared memory, and the tile ends at {}", tile.end());
-        return Err(Fault::new("tile", message).in_field("tile"));
-    }
-    Ok(tile.cells(&record.shared.at(number)))
 }
