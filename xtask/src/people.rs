@@ -32,10 +32,14 @@ pub(crate) fn run(part: Option<Part>) -> Result<(), Error> {
 /// Chromium's names, the distribution's first.
 const CHROMIUM: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
+/// The script of axe-core.
+const AXE: &str = "node_modules/axe-core/axe.min.js";
+
 /// Tests the page in a browser. What is measured is printed, and pictures of all views are stored in target/people.
 fn page() -> Result<(), Error> {
     let paths: Vec<_> = env::var_os("PATH").iter().flat_map(env::split_paths).collect();
     let found = |name: &&str| paths.iter().any(|folder| folder.join(name).is_file());
+    let found_npm = found(&"npm");
     if env::var_os("CHROMIUM").is_none() && !CHROMIUM.iter().any(found) {
         return Err(Error::NoChromium);
     }
@@ -47,9 +51,19 @@ fn page() -> Result<(), Error> {
             target_dir().join("release/girih-page")
         }
     };
+    let axe = target_dir().join("people/axe");
+    // The rules for who does not see or hold a mouse, where npm gets them.
+    let line = "npm install --silent --no-save axe-core@4";
+    if !axe.join(AXE).is_file() && found_npm {
+        fs::create_dir_all(&axe).map_err(at(&axe))?;
+        check(line, command(line).arg("--prefix").arg(&axe))?;
+    }
     let line = "cargo test --locked --manifest-path page/browser/Cargo.toml -- --nocapture";
     let mut tests = command(line);
     tests.env("CARGO_TARGET_DIR", target_dir().join("browser")).env("GIRIH_PAGE", program);
+    if axe.join(AXE).is_file() {
+        tests.env("GIRIH_AXE", axe.join(AXE));
+    }
     check(line, tests.env("GIRIH_PICTURES", target_dir().join("people")))
 }
 

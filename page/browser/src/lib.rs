@@ -85,6 +85,9 @@ impl Browser {
                 "--no-sandbox",
                 "--disable-gpu",
                 "--hide-scrollbars",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
                 "--remote-debugging-port=0",
             ])
             .arg(format!("--user-data-dir={}", profile.path().display()))
@@ -170,9 +173,9 @@ impl Browser {
         self.until("location.href !== 'about:blank' && document.readyState === 'complete'");
     }
 
-    /// The size of the window in pixels, and whether the surroundings are dark.
-    pub fn looks(&mut self, width: u32, height: u32, dark: bool) {
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+    /// The size of the window in pixels of CSS, the pixels of the screen for each, and whether the surroundings are dark.
+    pub fn looks(&mut self, width: u32, height: u32, ratio: u32, dark: bool) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": ratio, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", size);
         let value = if dark { "dark" } else { "light" };
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
@@ -207,15 +210,27 @@ impl Browser {
         }
     }
 
-    /// Stores what the window shows as PNG.
-    pub fn shoot(&mut self, file: &Path) {
+    /// What the element of a JavaScript expression looks like, as PNG; the whole window for none.
+    pub fn picture(&mut self, element: Option<&str>) -> Vec<u8> {
         // Two frames, so that what has just changed is drawn.
         self.value(
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))",
         );
-        let answer = self.call("Page.captureScreenshot", json!({ "format": "png" }));
+        let mut params = json!({ "format": "png" });
+        if let Some(element) = element {
+            let clip = format!(
+                "(() => {{ const {{ x, y, width, height }} = ({element}).getBoundingClientRect(); return {{ x: x + scrollX, y: y + scrollY, width, height, scale: 1 }} }})()"
+            );
+            params["clip"] = self.value(&clip);
+        }
+        let answer = self.call("Page.captureScreenshot", params);
         let data = answer["data"].as_str().expect("a picture");
-        let data = data_encoding::BASE64.decode(data.as_bytes()).expect("base 64");
+        data_encoding::BASE64.decode(data.as_bytes()).expect("base 64")
+    }
+
+    /// Stores what the window shows as PNG.
+    pub fn shoot(&mut self, file: &Path) {
+        let data = self.picture(None);
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder).expect("a folder");
         }

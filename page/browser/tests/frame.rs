@@ -40,7 +40,7 @@ fn texts_are_legible_in_light_and_dark() {
             .browser
             .until("document.querySelector('[role=tabpanel]:not([hidden]) canvas')?.offsetWidth > 0");
         for dark in [false, true] {
-            session.browser.looks(1000, 800, dark);
+            session.browser.looks(1000, 800, 1, dark);
             assert_eq!(session.browser.value(FAINT), serde_json::json!([]), "{fragment}, dark: {dark}");
         }
     }

@@ -7,6 +7,8 @@ mod frame;
 mod kernels;
 mod layouts;
 mod partitions;
+mod people;
+mod recording;
 mod tiles;
 
 use std::env;
@@ -23,6 +25,9 @@ pub(crate) struct Session {
     _turn: MutexGuard<'static, ()>,
 }
 
+/// The windows in which views are looked at.
+pub(crate) const WINDOWS: [(u32, u32); 3] = [(390, 844), (768, 1024), (1280, 800)];
+
 static TURN: Mutex<()> = Mutex::new(());
 
 impl Session {
@@ -30,7 +35,7 @@ impl Session {
     pub(crate) fn at(fragment: &str) -> Session {
         let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut session = Session { browser: Browser::start(), server: Server::start(), _turn: turn };
-        session.browser.looks(1600, 1000, false);
+        session.browser.looks(1600, 1000, 1, false);
         session.open(fragment);
         session
     }
@@ -40,21 +45,22 @@ impl Session {
         self.browser.until("document.querySelector('[role=tab]')");
     }
 
-    /// Pictures of what is shown, light and dark, at both sizes. Nothing may be cut off at the right.
+    /// Pictures of what is shown: light and dark, on a telephone, a tablet and a desk, on coarse and on fine screens. Nothing may be cut off at
+    /// the right.
     pub(crate) fn pictures(&mut self, name: &str, ready: &str) {
-        for (width, height) in [(1000, 800), (1600, 1000)] {
-            for dark in [false, true] {
-                self.browser.looks(width, height, dark);
+        for (width, height) in WINDOWS {
+            for (ratio, dark) in [(1, false), (1, true), (2, false), (2, true)] {
+                self.browser.looks(width, height, ratio, dark);
                 self.browser.until(ready);
                 // A view draws again when the window has kept its size for a moment.
                 self.browser.value("new Promise((done) => setTimeout(() => done(1), 200))");
                 let wide = self.browser.number("document.documentElement.scrollWidth");
                 assert!(wide <= f64::from(width), "{name} is {wide} pixels wide in a window of {width}");
-                let file = format!("{name}-{width}-{}.png", if dark { "dark" } else { "light" });
+                let file = format!("{name}-{width}-{ratio}x-{}.png", if dark { "dark" } else { "light" });
                 self.browser.shoot(&pictures().join(file));
             }
         }
-        self.browser.looks(1600, 1000, false);
+        self.browser.looks(1600, 1000, 1, false);
     }
 
     /// Sets a field as a person's typing does, and gives the milliseconds until `ready` holds and the frame after it is drawn. Measured five
