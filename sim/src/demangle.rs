@@ -11,11 +11,12 @@ fn demangled(symbol: &str, options: DemangleOptions) -> Option<String> {
     parsed.demangle_with_options(&options.recursion_limit(DEPTH)).ok()
 }
 
-/// The name of a function without C++'s mangling, without parameters and result. What is not mangled stays as it is.
+/// The name of a function or a variable without C++'s mangling, without parameters and result. What is not mangled stays as it is.
 ///
 /// ```
 /// assert_eq!(girih_sim::plain_name("_Z5saxpyifPf"), "saxpy");
 /// assert_eq!(girih_sim::plain_name("_Z6reduceILi4EEvPf"), "reduce<4>");
+/// assert_eq!(girih_sim::plain_name("_ZZ6reduceE1s"), "reduce::s");
 /// assert_eq!(girih_sim::plain_name("gemm"), "gemm");
 /// ```
 pub fn plain_name(symbol: &str) -> String {

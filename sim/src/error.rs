@@ -635,13 +635,19 @@ pub enum Error {
     /// A cluster has executed more warp instructions than [`Options::steps`](crate::Options::steps) allows.
     #[error(
         "{at}: the cluster has executed {limit} warp instructions, the limit; an endless loop? A launch that needs more \
-         raises the limit: Options::steps, or --steps of girih sim"
+         raises the limit: Options::steps in Rust, steps= in Python, --steps of girih sim"
     )]
     StepLimit {
         /// The next instruction, and its first thread.
         at: Box<Site>,
         /// The limit.
         limit: u64,
+    },
+    /// The caller has set [`Options::stop`](crate::Options::stop).
+    #[error("kernel `{}`: stopped by the caller before it had ended", plain_name(kernel))]
+    Stopped {
+        /// Kernel name.
+        kernel: Arc<str>,
     },
 }
 

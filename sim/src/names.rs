@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::memory::{GAP, View};
 use crate::program::Variable;
 use crate::space::RANK_SHIFT;
-use crate::{Error, Kernel, Launch, Space};
+use crate::{Error, Kernel, Launch, Space, plain_name};
 
 /// How far outside of a variable or an argument's array an address may be and still be described by it, in bytes.
 const NEAR: u64 = 1 << 16;
@@ -15,7 +15,7 @@ impl Variable {
     fn place(&self, offset: u64) -> String {
         let Variable { name, bytes, element, .. } = self;
         let (index, rest) = (offset / element, offset % element);
-        let mut text = name.to_string();
+        let mut text = plain_name(name);
         let array = *element > 1 && *bytes != Some(*element);
         let rest = if array { rest } else { offset };
         let _ = if array { write!(text, "[{index}]") } else { Ok(()) };

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::{Deny, Observer, Profile};
 
@@ -38,6 +39,8 @@ pub struct Options {
     /// The most warp instructions that a cluster of blocks (a block, where there are no clusters) may execute, a guard
     /// against endless loops; [`Options::STEPS`] without it. `Some(u64::MAX)` is no limit.
     pub steps: Option<u64>,
+    /// Set from outside, it ends the launch with [`Error::Stopped`](crate::Error::Stopped) within milliseconds.
+    pub stop: Option<Arc<AtomicBool>>,
     /// Called after every finished block.
     pub progress: Option<Progress>,
     /// Called with the text that threads print; without it the text is lost. Of an execution that fails, the text
@@ -75,6 +78,10 @@ impl Options {
 
     pub(crate) fn most_steps(&self) -> u64 {
         self.steps.unwrap_or(Self::STEPS)
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Relaxed))
     }
 
     pub(crate) fn most_findings(&self) -> usize {

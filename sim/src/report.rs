@@ -30,6 +30,16 @@ macro_rules! counts {
                 [$((stringify!($name), self.$name)),*].into_iter()
             }
 
+            /// The report of counts in the order of [`Report::NAMES`]; those that are left out are 0.
+            ///
+            /// ```
+            /// assert_eq!(girih_sim::Report::of_counts([2, 7]).instructions, 7);
+            /// ```
+            pub fn of_counts(counts: impl IntoIterator<Item = u64>) -> Report {
+                let mut counts = counts.into_iter();
+                Report { $($name: counts.next().unwrap_or(0)),* }
+            }
+
             fn with(&self, other: &Report, f: fn(u64, u64) -> u64) -> Report {
                 Report { $($name: f(self.$name, other.$name)),* }
             }

@@ -27,6 +27,8 @@ fn shared_variables_are_named_with_the_index() {
         (".shared .b32 s;", "st.shared.u32 [s], %r", "s"),
         (".shared .align 4 .b8 s[64];", "st.shared.u32 [s+12], %r", "s + 12"),
         (".shared .align 4 .b8 s[64];", "st.shared.u32 [s], %r", "s"),
+        // As C++ compilers call the array `s` of the function `reduce`.
+        (".shared .b32 _ZZ6reduceE1s[4];", "st.shared.u32 [_ZZ6reduceE1s+4], %r", "reduce::s[1]"),
     ] {
         let kernel =
             format!(".visible .entry k() {{ .reg .b32 %r; {declared} mov.u32 %r, %tid.x; {access}; ret; }}");

@@ -1,6 +1,10 @@
 //! How many blocks are resident at a time: grid barriers of that many blocks and of one more, and endless waits.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
 use crate::common::{download, load, module, shape, u64_arg, upload};
 use girih_sim::{Awaited, Error, Launch, Memory, Options, Space, Verdict, judge, run};
 
@@ -254,4 +258,28 @@ fn an_endless_loop_ends_at_the_step_limit() {
     // There is a limit where none is given, too.
     let fast = run(program.kernel("k").unwrap(), &memory, &shape(1, 32), &Options::fast());
     assert!(matches!(fast, Err(Error::StepLimit { limit: Options::STEPS, .. })), "{fast:?}");
+}
+
+/// A caller that has lost patience ends a launch, also one without a limit on many threads.
+#[test]
+fn a_launch_stops_when_its_caller_says_so() {
+    let text =
+        module(".visible .entry k() { .reg .b32 %r; mov.u32 %r, 0; AGAIN: add.u32 %r, %r, 1; bra AGAIN; }");
+    let (memory, program) = (Memory::new(), load(&text).unwrap());
+    for grid in [1, 200] {
+        let stop = Arc::new(AtomicBool::new(false));
+        let options =
+            Options { steps: Some(u64::MAX), stop: Some(stop.clone()), seeds: 4, ..Options::checked() };
+        let verdict = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(50));
+                stop.store(true, Relaxed);
+            });
+            judge(program.kernel("k").unwrap(), &memory, &shape(grid, 64), &options).unwrap()
+        });
+        assert!(
+            matches!(verdict.findings[0].error, Error::Stopped { .. }) && verdict.seeds == [0],
+            "{verdict:?}"
+        );
+    }
 }

@@ -91,6 +91,7 @@ impl Error {
             Error::Spinning { .. } => "livelock",
             Error::NotResident { .. } => "not-resident",
             Error::StepLimit { .. } => "step-limit",
+            Error::Stopped { .. } => "stopped",
         }
     }
 
@@ -221,7 +222,8 @@ impl Error {
             | Error::Warpgroup { .. }
             | Error::WarpgroupIncomplete { .. }
             | Error::Deadlock { .. }
-            | Error::StepLimit { .. } => None,
+            | Error::StepLimit { .. }
+            | Error::Stopped { .. } => None,
         }
     }
 }

@@ -172,6 +172,10 @@ impl<'a> Cluster<'a> {
         if !matches!(self.warps[i].state, State::Ready) {
             return Ok(false);
         }
+        let machine = self.cx.machine;
+        if machine.options.is_stopped() {
+            return Err(Error::Stopped { kernel: machine.kernel.name.clone() });
+        }
         self.cx.enter(i / self.cx.machine.warps() as usize);
         self.warps[i].run(&mut self.cx)?;
         self.settle(i)?;
