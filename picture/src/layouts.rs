@@ -22,15 +22,13 @@ pub enum By {
 
 impl Sheet {
     /// The index of every coordinate of a layout without symbols: a row for each coordinate of mode 0, a column for each coordinate of
-    /// mode 1. A layout of rank 1 is one row. Indices that a swizzle moves together share a grey, so that the picture shows where they go.
+    /// the modes behind it. A layout of rank 1 is one row. Indices that a swizzle moves together share a grey, so that the picture shows where they go.
     ///
     /// # Errors
-    /// [`Error::Undrawn`] for another rank, [`Error::Layout`] for strides that are no numbers, [`Error::Unknown`] for symbols,
+    /// [`Error::Layout`] for strides that are no numbers, [`Error::Unknown`] for symbols,
     /// [`Error::TooLarge`].
     pub fn indices(layout: &Composed) -> Result<Sheet> {
-        let swizzle = layout.swizzle();
-        let together = if swizzle.bits() == 0 { 1 } else { 1i64.checked_shl(swizzle.base()).unwrap_or(1) };
-        Sheet::indices_by(layout, By::Together(together))
+        Sheet::indices_by(layout, By::Together(together(layout)))
     }
 
     /// [`Sheet::indices`] in other colours.
@@ -48,29 +46,31 @@ impl Sheet {
     /// # Errors
     /// Those of [`Sheet::indices`].
     pub fn indices_by(layout: &Composed, by: By) -> Result<Sheet> {
-        let lay = layout.layout();
-        let modes = match lay.rank() {
-            1 => [Lay::parse("1")?, *lay],
-            2 => [lay.mode(0)?, lay.mode(1)?],
-            rank => return Err(undrawn(lay, rank, DRAWN)),
-        };
-        let (rows, columns) = (size(&modes[0])?, size(&modes[1])?);
-        fits(rows, columns)?;
-        let cell = |number: i64| -> Result<Cell> {
-            let index = layout.at(number)?;
-            Ok(Cell {
-                words: [index.to_string(), String::new()],
-                fill: match by {
-                    By::Together(count) => Palette::index(index.div_euclid(count.max(1))),
-                    By::Bank(bits) => Palette::bank(bank(index, bits)),
-                },
-                ..Cell::default()
-            })
-        };
-        let row = |row: i64| (0..columns).map(|column| cell(row + rows * column)).collect();
-        let cells = (0..rows).map(row).collect::<Result<_>>()?;
-        let levels = modes.each_ref().map(|mode| levels(mode.shape()));
-        Ok(Sheet::new(without_identity(layout), [([0, 0], Grid { title: String::new(), cells, levels })]))
+        of_indices(layout, |index| match by {
+            By::Together(count) => Palette::index(index.div_euclid(count.max(1))),
+            By::Bank(bits) => Palette::bank(bank(index, bits)),
+        })
+    }
+
+    /// [`Sheet::indices`] in these colours, `0xRRGGBB`, one after the other in the place of the greys.
+    ///
+    /// ```
+    /// use girih_layout::{Composed, lay};
+    /// use girih_picture::Sheet;
+    ///
+    /// let sheet = Sheet::indices_in(&Composed::from(lay!("(2,3):(3,1)")), &[0xffffff, 0xffcc00])?;
+    /// assert_eq!(sheet.grids[0].cells[1][0].fill, 0xffcc00); // index 3
+    /// # Ok::<(), girih_picture::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Sheet::indices`].
+    pub fn indices_in(layout: &Composed, colours: &[u32]) -> Result<Sheet> {
+        let together = together(layout);
+        of_indices(layout, |at| {
+            let nth = at.div_euclid(together).rem_euclid(colours.len().max(1) as i64);
+            colours.get(index(nth)).copied().unwrap_or(Palette::PAPER)
+        })
     }
 
     /// The threads and values that own the elements of a tile. `tv` maps (thread, value) to the number of the element in the tile, whose
@@ -98,7 +98,32 @@ impl Sheet {
     }
 }
 
-const DRAWN: &str = "layouts and tiles of rank 1 or 2 are drawn";
+/// How many indices a swizzle moves together.
+fn together(layout: &Composed) -> i64 {
+    let swizzle = layout.swizzle();
+    if swizzle.bits() == 0 { 1 } else { 1i64.checked_shl(swizzle.base()).unwrap_or(1) }
+}
+
+/// The index of every coordinate, in the colours that `fill` gives indices.
+fn of_indices(layout: &Composed, fill: impl Fn(i64) -> u32) -> Result<Sheet> {
+    let lay = layout.layout();
+    let modes = match lay.rank() {
+        1 => [Lay::parse("1")?, *lay],
+        rank => [lay.mode(0)?, lay.take(1, rank)?],
+    };
+    let (rows, columns) = (size(&modes[0])?, size(&modes[1])?);
+    fits(rows, columns)?;
+    let cell = |number: i64| -> Result<Cell> {
+        let index = layout.at(number)?;
+        Ok(Cell { words: [index.to_string(), String::new()], fill: fill(index), ..Cell::default() })
+    };
+    let row = |row: i64| (0..columns).map(|column| cell(row + rows * column)).collect();
+    let cells = (0..rows).map(row).collect::<Result<_>>()?;
+    let levels = modes.each_ref().map(|mode| levels(mode.shape()));
+    Ok(Sheet::new(without_identity(layout), [([0, 0], Grid { title: String::new(), cells, levels })]))
+}
+
+const DRAWN: &str = "tiles of rank 1 or 2 are drawn";
 
 fn undrawn(drawn: &impl ToString, rank: usize, accepted: &'static str) -> Error {
     Error::Undrawn { drawn: drawn.to_string(), rank, accepted }

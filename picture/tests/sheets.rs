@@ -235,11 +235,54 @@ fn conflicts_are_marked_and_explained() {
 fn what_has_no_picture_is_refused() {
     let tile = Shape::parse("(4,4)").expect("a shape");
     let refused = |result: Result<Sheet, Error>| result.expect_err("no picture").to_string();
-    assert!(refused(Sheet::indices(&composed("(2,2,2)"))).contains("rank 3"));
+    let cube = Shape::parse("(2,2,2)").expect("a shape");
+    assert!(refused(Sheet::owners(&lay("(4,2):(1,4)"), &cube)).contains("rank 3: tiles of rank 1 or 2"));
     assert!(refused(Sheet::indices(&composed("(s0,2)"))).contains("the size of s0:1 is not known"));
     assert!(refused(Sheet::indices(&composed("(4096,4096)"))).contains("4096 x 4096 cells are too many"));
     assert!(refused(Sheet::owners(&lay("(4,8):(1,4)"), &tile)).contains("value 4 of thread 0 is element 16"));
     assert!(refused(Sheet::owners(&lay("16:1"), &tile)).contains("rank 1"));
+}
+
+/// Mode 0 counts rows, and all modes behind it columns, the second fastest.
+#[test]
+fn layouts_of_any_rank_are_drawn() {
+    for text in ["(3,2,4):(8,4,1)", "((2,2),3,(2,2)):((1,24),2,(6,12))", "(2,2,2,2):(1,8,2,4)", "5:-2"] {
+        let layout = lay(text);
+        let sheet = Sheet::indices(&composed(text)).expect("a picture");
+        let cells = &sheet.grids[0].cells;
+        let rows = cells.len() as i64;
+        for (row, cells) in (0..).zip(cells) {
+            for (column, cell) in (0..).zip(cells) {
+                assert_eq!(
+                    cell.text(),
+                    layout.at(row + rows * column).expect("an index").to_string(),
+                    "{text}"
+                );
+            }
+        }
+        let size: usize = cells.iter().map(Vec::len).sum();
+        assert_eq!(Some(size as i64), layout.size().expect("a size").get(), "{text}");
+    }
+    assert_eq!(Sheet::indices(&composed("(3,2,4)")).expect("a picture").grids[0].cells.len(), 3);
+}
+
+/// The caller's colours stand in the place of the greys, those that a swizzle moves together sharing one.
+#[test]
+fn indices_have_the_colours_of_the_caller() {
+    let colours = [0xffffff, 0xffcc00, 0x00ccff];
+    for (text, together) in [("(4,8):(8,1)", 1), ("Sw<1,1,2> o 0 o (4,8):(8,1)", 2), ("4:-1", 1)] {
+        let sheet = Sheet::indices_in(&composed(text), &colours).expect("a picture");
+        for cell in sheet.grids[0].cells.iter().flatten() {
+            let index: i64 = cell.text().parse().expect("an index");
+            assert_eq!(
+                cell.fill,
+                colours[index.div_euclid(together).rem_euclid(3) as usize],
+                "{text}: {index}"
+            );
+        }
+    }
+    let none = Sheet::indices_in(&composed("(2,2)"), &[]).expect("a picture");
+    assert!(none.grids[0].cells.iter().flatten().all(|cell| cell.fill == Palette::PAPER));
 }
 
 /// The greys of a swizzled tile show what the swizzle moves: in each row, vectors of 8 elements are exchanged.

@@ -13,7 +13,11 @@ impl fmt::Display for Error {
                 write!(f, "{op} needs more than {MAX_LEAVES} leaves or {MAX_DEPTH} levels")
             }
             Error::NotCongruent { op, leaf } => {
-                write!(f, "{op}: the trees differ at leaf {leaf}; every tuple needs a tuple of the same rank")
+                write!(
+                    f,
+                    "{op}: the two tuples are not nested alike, from leaf {leaf} on (counted from 0); for each tuple a tuple of as many modes \
+                     is accepted"
+                )
             }
             Error::RankMismatch { op, rank, other } => {
                 write!(f, "{op}: the layout has rank {rank}, the other operand rank {other}")

@@ -100,7 +100,7 @@ const fn explain(line: &mut Message, error: &Error) {
             pair(line, "there is no mode ", mode, " in rank ", rank, "");
         }
         Error::NotCongruent { leaf, .. } => {
-            line.text("the trees differ at leaf ");
+            line.text("the two tuples are not nested alike, from leaf ");
             line.number(*leaf);
         }
         Error::Overlap { extent, stride } if stride.int().is_some() => {

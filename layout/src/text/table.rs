@@ -1,10 +1,10 @@
-//! The table of a layout of rank 2.
+//! The table of a layout.
 
 use core::fmt;
 
-use crate::{Error, Lay};
+use crate::{Error, Int, Lay};
 
-/// The indices of a layout of rank 2 as a table, a row for each coordinate of mode 0 and a column for each of mode 1; see [`Lay::table`].
+/// The indices of a layout as a table, a row for each coordinate of mode 0 and a column for each of the modes behind it; see [`Lay::table`].
 ///
 /// ```
 /// use girih_layout::lay;
@@ -20,7 +20,8 @@ pub struct Table<'a> {
 }
 
 impl Lay {
-    /// The indices of a known layout of rank 2, to be printed.
+    /// The indices of a known layout, to be printed. A layout of rank 1 is one row; of three modes or more, all but the first count columns, the
+    /// second fastest.
     ///
     /// ```
     /// use girih_layout::lay;
@@ -37,18 +38,13 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::RankMismatch`] for another rank, [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for strides that are no integers.
+    /// [`Error::NotKnown`] for symbols, [`Error::Unsupported`] for strides that are no integers.
     pub fn table(&self) -> Result<Table<'_>, Error> {
         const OP: &str = "a table";
-        if self.rank() != 2 {
-            return Err(Error::RankMismatch { op: OP, rank: self.rank(), other: 2 });
-        }
-        let mut extents = [0; 2];
-        for (mode, extent) in extents.iter_mut().enumerate() {
-            let size = self.shape.size_of(self.node(mode)?)?;
-            *extent = size.get().ok_or(Error::NotKnown { op: OP, value: size.quoted() })?;
-        }
-        let [rows, columns] = extents;
+        let known = |size: Int| size.get().ok_or(Error::NotKnown { op: OP, value: size.quoted() });
+        let size = known(self.size()?)?;
+        let rows = if self.rank() < 2 { 1 } else { known(self.shape.size_of(self.node(0)?)?)? };
+        let columns = size / rows;
         let width =
             [digits(self.min_index()?), digits(self.max_index()?), digits(rows - 1), digits(columns - 1)];
         Ok(Table { layout: self, rows, columns, width: width.into_iter().max().unwrap_or(1) })
@@ -78,6 +74,8 @@ impl Table<'_> {
     /// ```
     /// use girih_layout::lay;
     /// assert_eq!(lay!("(2,3):(3,1)").table()?.columns(), 3);
+    /// assert_eq!(lay!("(2,3,2):(6,1,3)").table()?.columns(), 6);
+    /// assert_eq!((lay!("4:-1").table()?.rows(), lay!("4:-1").table()?.columns()), (1, 4));
     /// # Ok::<(), girih_layout::Error>(())
     /// ```
     pub fn columns(&self) -> i64 {

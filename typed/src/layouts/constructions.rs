@@ -65,7 +65,7 @@ constructions! {
     /// assert_eq!(Layout::ordered(int_tuple!((4, (2, 3))), int_tuple!((1, 0))), layout!((4, (2, 3)) : (6, (1, 2))));
     /// ```
     ///
-    /// Here the message is `ordered((4,2), (0,1,2)): the trees differ at leaf 1`:
+    /// Here the message is `ordered((4,2), (0,1,2)): the two tuples are not nested alike, from leaf 1`:
     /// ```compile_fail
     /// # use girih_typed::{Layout, int_tuple};
     /// Layout::ordered(int_tuple!((4, 2)), int_tuple!((0, 1, 2)));

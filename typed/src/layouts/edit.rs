@@ -337,7 +337,7 @@ impl<M: Modes> Layout<M> {
     /// assert_eq!(l, layout!((8, (2, 3)) : (6, (1, 2))));
     /// ```
     ///
-    /// Here the message is `unflatten((8,2,3):(6,1,2)): the trees differ at leaf 2`:
+    /// Here the message is `unflatten((8,2,3):(6,1,2)): the two tuples are not nested alike, from leaf 2`:
     /// ```compile_fail
     /// # use girih_typed::{int_tuple, layout};
     /// layout!((8, 2, 3) : (6, 1, 2)).unflatten(int_tuple!((0, 0)));
