@@ -1,16 +1,17 @@
 //! The options of all commands that draw pictures.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use girih_picture::{Cell, Grid, Key, Sheet};
 use serde_json::{Value, json};
 
-use crate::CommandResult;
 use crate::output::Output;
+use crate::{CommandResult, Error};
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -26,9 +27,9 @@ pub(crate) enum Format {
 /// How pictures are drawn, and where to.
 #[derive(clap::Args)]
 pub(crate) struct Drawing {
-    /// The format of what is printed
-    #[arg(long, global = true, default_value = "text", value_enum)]
-    format: Format,
+    /// The format of what is printed [default: that of --output's name, .svg or .tex; else text]
+    #[arg(long, global = true, value_enum)]
+    format: Option<Format>,
     /// The file for what is printed [default: standard output]
     #[arg(short, long, global = true, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -68,8 +69,25 @@ impl Drawn for Sheet {
 }
 
 impl Drawing {
+    /// The format of what is printed: what was asked for, or what the file's name ends with.
+    fn format(&self) -> Result<Format, Error> {
+        let named = self.output.as_deref().filter(|_| !self.json).and_then(Path::extension);
+        Ok(match (self.format, named.and_then(OsStr::to_str)) {
+            (Some(format), _) => format,
+            (None, Some("svg")) => Format::Svg,
+            (None, Some("tex")) => Format::Latex,
+            (None, Some("png" | "pdf" | "jpg" | "jpeg" | "eps")) => {
+                let text = self.output.as_deref().unwrap_or(Path::new("")).display().to_string();
+                let expected = "a name that ends with .svg or .tex, or any other for text (of an SVG, `rsvg-convert -f png` makes a PNG)";
+                return Err(Error::Argument { text, expected: expected.into() });
+            }
+            (None, _) => Format::Text,
+        })
+    }
+
     /// Prints and writes what the options ask for.
     pub(crate) fn finish(self, drawn: &impl Drawn) -> CommandResult {
+        let format = self.format()?;
         let [svg, latex, output] =
             [&self.svg, &self.latex, &self.output].map(|path| path.as_deref().map(Output::new).transpose());
         let write = |output: Option<Output>, text: String| match output {
@@ -77,7 +95,7 @@ impl Drawing {
             None => Ok(()),
         };
         let (svg, latex, output) = (svg?, latex?, output?);
-        let text = match self.format {
+        let text = match format {
             _ if self.json => format!("{}\n", drawn.json()?),
             Format::Text => drawn.text()?,
             Format::Svg => drawn.sheet()?.svg(),

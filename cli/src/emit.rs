@@ -25,7 +25,7 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Kernel {
-    /// The kernel that `girih gemm` runs for the same arguments; without `--kernel` the kernel that every GPU can run
+    /// The kernel that `girih gemm` runs for the same arguments on an H200; `--kernel sm80` is one for all GPUs
     #[command(after_help = gemm::LAYOUTS)]
     Gemm {
         #[command(flatten)]
@@ -137,7 +137,7 @@ const MULTIPROCESSORS: u32 = 132;
 
 fn of_gemm(chosen: &gemm::Chosen) -> Result<Emitted, girih_kernels::Error> {
     let problem = &chosen.problem;
-    let kind = chosen.kind.unwrap_or(KernelKind::for_dtype(problem.dtype()));
+    let kind = chosen.kind.unwrap_or_else(|| KernelKind::for_problem(problem, SM));
     let config = girih_kernels::gemm::choose(problem, kind, MULTIPROCESSORS)?;
     let kernel = generate(&config, &Epilogue::new())?;
     let [m, n, _] = config.tile;

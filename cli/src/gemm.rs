@@ -20,7 +20,7 @@ pub(crate) use data::{random, random_operands};
 
 use crate::elements::{Elements, bytes_of, of_dtype, untyped};
 use crate::npy::{self, Npy};
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::progress::Busy;
 use crate::run::{self, Rate, Session, Timing, paths};
 use crate::{CommandResult, records};
@@ -53,6 +53,14 @@ pub(crate) struct Args {
     run: run::RunArgs,
 }
 
+/// What the output of the first command ends with.
+const NEXT: &str = "
+next: a kernel of your own                   docs/tile/1-hello.md
+      what these lines say                   docs/command-line.md
+      why it is this kernel, and its PTX     girih explain gemm, girih emit gemm
+      all commands                           girih help
+      (girih is target/release/girih, or cargo run --release --)";
+
 pub(crate) fn run(args: Args) -> CommandResult {
     let (chosen, source) = match (&args.a, &args.b) {
         (Some(a), Some(b)) => {
@@ -70,6 +78,9 @@ pub(crate) fn run(args: Args) -> CommandResult {
     };
     let report = multiply(&session, &gemms, &chosen, source, output)?;
     run::print(&report, args.run.json)?;
+    if report.passed && !args.run.json && args.problem.is_default() {
+        say(NEXT);
+    }
     Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

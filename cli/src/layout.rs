@@ -15,7 +15,7 @@ use crate::{CommandResult, Error};
 /// A table with more cells than this is not printed.
 const CELLS: i64 = 4096;
 
-/// A table of rank 2 that is wider than this is not printed, since it would wrap on any terminal.
+/// A table that is wider than this is not printed, since it would wrap on any terminal.
 const COLUMNS: i64 = 64;
 
 /// The arguments of `girih layout`.
@@ -95,12 +95,13 @@ impl Evaluated {
         }
     }
 
-    /// Rows and columns of the table, if the result has one.
+    /// Rows and columns of the table, if the result is a layout of a known size.
     fn extents(&self) -> Option<[i64; 2]> {
         let composed = self.composed().ok()?;
         let layout = composed.layout();
-        let extent = |mode: usize| layout.mode(mode).ok()?.size().ok()?.get();
-        if layout.rank() == 2 { Some([extent(0)?, extent(1)?]) } else { None }
+        let size = layout.size().ok()?.get()?;
+        let rows = if layout.rank() < 2 { 1 } else { layout.mode(0).ok()?.size().ok()?.get()? };
+        Some([rows, size / rows])
     }
 }
 
@@ -117,8 +118,11 @@ impl Drawn for Evaluated {
         if rows.saturating_mul(columns) > CELLS || columns > COLUMNS {
             return Ok(format!("{text}(a table of {rows} x {columns} is too large to print)\n"));
         }
-        let table = self.layout().and_then(|layout| Some(layout.table().ok()?.to_string()));
-        Ok(text + &table.or_else(|| Some(self.sheet().ok()?.tables())).unwrap_or_default())
+        let table = match self.layout() {
+            Some(layout) => layout.table().map(|table| table.to_string()).map_err(Into::into),
+            None => self.sheet().map(|sheet| sheet.tables()),
+        };
+        Ok(text + &table.unwrap_or_else(|error| format!("(no table: {error})\n")))
     }
 
     /// The result, and its picture where it has one.

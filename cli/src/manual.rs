@@ -1,5 +1,6 @@
 //! `girih completions` and `girih man`: what shells and `man` know of the command line, made of the command line itself.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,7 +27,7 @@ pub(crate) struct CompletionsArgs {
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  girih man ~/.local/share/man/man1 && man girih-gemm")]
 pub(crate) struct ManArgs {
-    /// The folder for the pages, one for each command; it must be there
+    /// The folder for the pages, one for each command; it is made where it is not there
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
@@ -44,7 +45,8 @@ pub(crate) fn man(args: ManArgs, command: Command) -> CommandResult {
     // Without the command `help`, which repeats all others.
     let mut command = command.disable_help_subcommand(true);
     command.build();
-    pages(&command, &args.folder).map_err(Error::write(&args.folder))?;
+    let written = fs::create_dir_all(&args.folder).and_then(|()| pages(&command, &args.folder));
+    written.map_err(Error::write(&args.folder))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -55,7 +55,7 @@ const CALLS: &[(&str, i32)] = &[
     ("explain gemm --kernel simt --dtype bf16", 2),
     ("layout (4,8", 2),
     ("layout compose(4:1,2:1)", 2),
-    ("layout (2,2,2) --format svg", 2),
+    ("layout size(8:1) --format svg", 2),
     ("show mma nonsense", 2),
     ("show smem (s0,8):(1,s0) --dtype f32", 2),
     ("plan copy (8,8):(16,2) --threads 8 --dtype f32", 2),
@@ -88,7 +88,7 @@ const CALLS: &[(&str, i32)] = &[
     ("layout 8:1 --svg none/c.svg", 3),
     ("show copy SM75_U32x4_LDSM_N -o none/c.txt", 3),
     ("tile explain softmax_bf16_16x1024 -o none/c.txt", 3),
-    ("man none", 3),
+    ("man right.ptx", 3),
 ];
 
 const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
@@ -131,7 +131,7 @@ fn exit_statuses_are_those_of_the_help() {
 fn every_command_speaks_json() {
     let folder = folder();
     files(folder.path());
-    let none = ["--help", "--version", "", "gem", "man none", "completions nonsense"];
+    let none = ["--help", "--version", "", "gem", "man right.ptx", "completions nonsense"];
     for (line, status) in CALLS.iter().filter(|(line, _)| !none.contains(line)) {
         let output = girih_in(folder.path(), &format!("{line} --json"));
         let (out, error) = (text(&output.stdout), text(&output.stderr));
@@ -285,6 +285,37 @@ fn every_command_has_a_page_of_the_manual() {
     }
     assert!(read("girih.1").contains("Exit status:"), "{}", read("girih.1"));
     assert!(read("girih-show-mma.1").contains("MMA atom"));
+}
+
+/// A folder that is not there is made.
+#[test]
+fn the_manual_makes_its_folder() {
+    let folder = folder();
+    let output = girih_in(folder.path(), "man share/man/man1");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(folder.path().join("share/man/man1/girih-gemm.1").is_file());
+}
+
+/// The name of a fact, and of a part of one, ends before the fact begins.
+#[test]
+fn names_do_not_run_into_what_they_name() {
+    let folder = folder();
+    for line in [
+        "gemm --m 16 --n 16 --k 16",
+        "attention --queries 16 --keys 16 --heads 1 --batch 1",
+        "attention decode --heads 1 --keys 130",
+        "copy (8,8):(8,1) (8,8):(1,8)",
+        "explain gemm",
+        "explain attention",
+        "explain attention decode",
+    ] {
+        let out = text(&girih_in(folder.path(), line).stdout);
+        let facts = out.lines().filter(|line| line.len() > 26);
+        assert!(facts.clone().count() > 4, "girih {line}: {out}");
+        for fact in facts {
+            assert_eq!(fact.as_bytes()[25], b' ', "girih {line}: {fact}");
+        }
+    }
 }
 
 /// A reader that closes the pipe has read enough: nothing is said of it, and it is no error.

@@ -106,8 +106,34 @@ fn pictures_are_files() {
     let printed = girih(&["layout", "Sw<1,0,1> o 0 o (2,2):(2,1)", "--json"], "");
     let object: serde_json::Value = serde_json::from_slice(&printed.stdout).expect("JSON");
     assert_eq!(object["picture"]["grids"][0]["cells"], serde_json::json!([["0", "1"], ["3", "2"]]));
-    let refused = girih(&["layout", "(2,2,2)", "--svg", paths[0]], "");
-    assert!(!refused.status.success() && text(&refused.stderr).contains("rank 3"));
+    // Behind mode 0, all modes count columns.
+    assert!(girih(&["layout", "(2,2,2):(4,2,1)", "--svg", paths[0]], "").status.success());
+    assert!(read(&svg).contains(">7</text>"));
+}
+
+/// A layout of any rank has a table, or a reason why not.
+#[test]
+fn layouts_of_any_rank_have_tables() {
+    let rows = |layout: &str| -> Vec<Vec<i64>> {
+        let output = girih(&["layout", layout], "");
+        let lines = text(&output.stdout).lines().filter(|line| line.contains('|'));
+        let numbers = |line: &str| {
+            line.split('|').filter_map(|cell| cell.trim().parse().ok()).skip(1).collect::<Vec<i64>>()
+        };
+        lines.map(numbers).collect()
+    };
+    assert_eq!(rows("4:-1"), [[0, -1, -2, -3]]);
+    assert_eq!(rows("(2,3,2):(6,1,3)"), [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]);
+    assert_eq!(rows("(2,2,2,2)").concat().len(), 16);
+    for (layout, reason) in [
+        ("(2,3):(1@0,1@1)", "(no table: "),
+        ("(2,3,64):(3,1,6)", "(a table of 2 x 192 is too large to print)"),
+    ] {
+        let output = girih(&["layout", layout], "");
+        assert!(text(&output.stdout).contains(reason), "{layout}: {}", text(&output.stdout));
+    }
+    let message = girih(&["layout", "(4,8):1"], "");
+    assert!(text(&message.stderr).contains("not nested alike"), "{}", text(&message.stderr));
 }
 
 #[test]
@@ -193,10 +219,7 @@ fn owners_of_a_tile_and_swizzled_layouts_have_tables() {
                 "4 threads with 1000000000 values each are too many for a picture",
             ),
             (["4:1", "--tile", "(2,2)"], "4:1 has rank 1: the owners are drawn of (thread,value)"),
-            (
-                ["(4,2):(1,4)", "--tile", "(2,2,2)"],
-                "(2,2,2) has rank 3: layouts and tiles of rank 1 or 2 are drawn",
-            ),
+            (["(4,2):(1,4)", "--tile", "(2,2,2)"], "(2,2,2) has rank 3: tiles of rank 1 or 2 are drawn"),
             (["Sw<1,0,1> o 0 o (2,2):(2,1)", "--tile", "4"], "a layout without a swizzle"),
         ] {
             let output = girih(&[&["layout"], &arguments[..], form].concat(), "");

@@ -40,6 +40,29 @@ fn an_mma_atom_is_drawn_with_the_owners_of_its_fragments() {
     assert_eq!(row(&text, "B (K,N)", 9)[..3], ["T0V3", "T4V3", "T8V3"]);
 }
 
+/// The name of a file says what is written into it, unless `--format` does.
+#[test]
+fn a_file_is_what_its_name_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let atom = ["show", "mma", "SM80_16x8x16_F32BF16BF16F32_TN"];
+    let printed = |format: &str| girih(&[&atom[..], &["--format", format]].concat()).1;
+    for (name, format) in [("a.svg", "svg"), ("a.tex", "latex"), ("a.txt", "text"), ("a", "text")] {
+        let path = folder.path().join(name);
+        let written = girih(&[&atom[..], &["-o", path.to_str().unwrap()]].concat());
+        assert_eq!(written, (Some(0), String::new(), String::new()), "{name}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), printed(format), "{name}");
+    }
+    let path = folder.path().join("b.svg");
+    girih(&[&atom[..], &["-o", path.to_str().unwrap(), "--format", "text"]].concat());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), printed("text"));
+    let path = folder.path().join("a.png");
+    let (status, out, error) = girih(&[&atom[..], &["-o", path.to_str().unwrap()]].concat());
+    assert!(
+        status == Some(2) && out.is_empty() && error.contains(".svg or .tex") && !path.exists(),
+        "{error}"
+    );
+}
+
 #[test]
 fn tiles_copies_and_banks_are_drawn() {
     let shown = |arguments: &[&str]| {

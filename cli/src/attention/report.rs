@@ -84,9 +84,10 @@ impl fmt::Display for ProblemReport {
         line(f, "mask", mask)?;
         let OptionReport { scale, .. } = self.options;
         line(f, "scores", format_args!("scale {scale}{}", self.options.modifiers()))?;
+        line(f, "layouts", "(Row,HeadDim,Head,Batch)")?;
         for (name, layout) in &self.layouts {
             let origin = if *name == "o" { String::new() } else { format!("   {}", self.origin) };
-            let name = format!("{} (Row,HeadDim,Head,Batch)", name.to_uppercase());
+            let name = name.to_uppercase();
             writeln!(f, "  {name:<24}{layout}{origin}")?;
         }
         Ok(())

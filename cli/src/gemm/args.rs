@@ -110,6 +110,11 @@ pub(crate) struct Chosen {
 }
 
 impl ProblemArgs {
+    /// Whether neither extents nor a type are given.
+    pub(crate) fn is_default(&self) -> bool {
+        [self.m, self.n, self.k].iter().all(Option::is_none) && self.dtype.is_none()
+    }
+
     /// The product of random matrices.
     pub(crate) fn without_files(&self) -> Result<Chosen, girih_kernels::Error> {
         let mnk = [self.m, self.n, self.k].map(|extent| extent.unwrap_or(DEFAULT_EXTENT));

@@ -38,7 +38,7 @@ pub(crate) struct Report<P, K, C> {
 impl<P: fmt::Display, K: fmt::Display, C: fmt::Display> fmt::Display for Report<P, K, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}", self.device, self.problem, self.kernel)?;
-        line(f, "time", &self.time)?;
+        line(f, if self.time.is_simulated() { "simulated in" } else { "time" }, &self.time)?;
         write!(f, "{}{}", self.rate, self.check)?;
         self.written.iter().try_for_each(|file| line(f, "written", file))?;
         writeln!(f, "{}", if self.passed { "PASSED" } else { "FAILED" })
@@ -181,8 +181,15 @@ impl Serialize for Timing {
 
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Only the simulator measures a single run.
-        let clock = if self.0.runs().len() == 1 { " on the simulator's clock" } else { "" };
-        write!(f, "{}{clock}", self.0)
+        let whose =
+            if self.is_simulated() { " by the CPU, which says nothing about a GPU's speed" } else { "" };
+        write!(f, "{}{whose}", self.0)
+    }
+}
+
+impl Timing {
+    /// Whether it is the time that the simulator took: only the simulator measures a single run.
+    fn is_simulated(&self) -> bool {
+        self.0.runs().len() == 1
     }
 }

@@ -72,17 +72,26 @@ pub(super) fn rounds<C, K>(
     run: &dyn Fn(&K) -> Result<(), girih_kernels::Error>,
     said: &mut Said,
 ) -> Result<f64, girih_kernels::Error> {
-    said.line(&format!("{} configurations", field.len()));
+    let all = field.len();
+    said.line(&format!("{all} configurations"));
     let (rounds, unit) = (if device.kind() == Kind::Sim { 1 } else { ROUNDS.len() }, unit(device));
     for (round, &repeated) in ROUNDS[..rounds].iter().enumerate() {
         let busy = Busy::begin(format!("measuring {} configurations", field.len()));
-        contest(device, field, repeated, run)?;
+        // Through a pipe it would say nothing for minutes: what was measured first is told at once.
+        let mut told = 0;
+        contest(device, field, repeated, run, &mut |entrant: &Entrant<C, K>| {
+            told += 1;
+            if round == 0 {
+                let (cost, config) = (entrant.cost(), described(&entrant.config));
+                said.line(&format!("{told:>4} of {all}  {cost:>9.2} {unit}  {config}"));
+            }
+        })?;
         drop(busy);
         // The chosen configuration stays to the end, for comparison.
         let (first, rest) = field.split_at_mut(1);
         rest.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
         let kept = STAY.get(round).map_or(rest.len(), |stay| rest.len().min(*stay));
-        for entrant in first.iter().chain(&rest[..kept]) {
+        for entrant in first.iter().chain(&rest[..kept]).filter(|_| rounds > 1) {
             said.line(&format!("  {:>9.2} {unit}  {}", entrant.cost(), described(&entrant.config)));
         }
         field.truncate(1 + kept);
@@ -98,14 +107,17 @@ fn contest<C, K>(
     field: &mut [Entrant<C, K>],
     rounds: usize,
     run: &dyn Fn(&K) -> Result<(), girih_kernels::Error>,
+    measured: &mut dyn FnMut(&Entrant<C, K>),
 ) -> Result<(), girih_kernels::Error> {
     let count = field.len();
     for round in 0..rounds {
         for i in 0..count {
             // From another one on, and every other time backwards.
             let at = if round % 2 == 0 { i } else { count - 1 - i };
-            let Entrant { kernel, costs, .. } = &mut field[(at + round) % count];
-            costs.push(cost(device, &|| run(kernel))?);
+            let entrant = &mut field[(at + round) % count];
+            let found = cost(device, &|| run(&entrant.kernel))?;
+            entrant.costs.push(found);
+            measured(entrant);
         }
     }
     Ok(())

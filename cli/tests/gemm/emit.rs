@@ -26,7 +26,8 @@ fn the_ptx_of_a_gemm_is_the_one_that_runs() -> Result<(), Box<dyn std::error::Er
             let text = succeeds(folder().path(), &line);
             let module = Module::parse(&text)?;
             module.verify()?;
-            let run = gemms.get(&problem.with_output(output)?, KernelKind::for_dtype(dtype))?;
+            let problem = problem.with_output(output)?;
+            let run = gemms.get(&problem, KernelKind::for_problem(&problem, 90))?;
             assert!(module == Module::parse(&run.ptx().to_string())?, "girih {line}");
             for (name, partition) in run.partitions() {
                 assert!(text.contains(&format!("// {name}: {partition}\n")), "girih {line}: {name}");
@@ -52,10 +53,10 @@ fn the_ptx_of_a_copy_is_well_formed() -> Result<(), Box<dyn std::error::Error>> 
 #[test]
 fn sizes_are_parameters_and_a_file_holds_the_same_bytes() {
     let folder = folder();
-    let text = succeeds(folder.path(), "emit gemm --m 64 --n 64 --k 64");
-    assert_eq!(succeeds(folder.path(), "emit gemm --m 1000 --n 8 --k 4096"), text);
-    assert_ne!(succeeds(folder.path(), "emit gemm --m 64 --n 64 --k 63"), text);
-    assert_eq!(succeeds(folder.path(), "emit gemm --m 64 --n 64 --k 64 -o gemm.ptx"), "");
+    let text = succeeds(folder.path(), "emit gemm --kernel sm80 --m 64 --n 64 --k 64");
+    assert_eq!(succeeds(folder.path(), "emit gemm --kernel sm80 --m 1000 --n 8 --k 4096"), text);
+    assert_ne!(succeeds(folder.path(), "emit gemm --kernel sm80 --m 64 --n 64 --k 63"), text);
+    assert_eq!(succeeds(folder.path(), "emit gemm --kernel sm80 --m 64 --n 64 --k 64 -o gemm.ptx"), "");
     assert_eq!(std::fs::read_to_string(folder.path().join("gemm.ptx")).expect("written"), text);
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
@@ -83,9 +84,13 @@ fn a_cubin_is_for_its_architecture() {
     };
     // ELF of CUDA, machine 190; the second byte of the flags is the architecture (as `cuobjdump -elf` says).
     let about = |code: &[u8]| (code[..4].to_vec(), u16::from_le_bytes([code[18], code[19]]), code[49]);
-    for (rest, sm) in
-        [("", 80), ("--sm 90", 90), ("--kernel sm90", 90), ("--kernel simt --dtype f32 --sm 89", 89)]
-    {
+    for (rest, sm) in [
+        ("", 90),
+        ("--kernel sm80", 80),
+        ("--kernel sm80 --sm 90", 90),
+        ("--kernel sm90", 90),
+        ("--kernel simt --dtype f32 --sm 89", 89),
+    ] {
         assert_eq!(about(&emit(rest)), (b"\x7fELF".to_vec(), 190, sm), "{rest}");
     }
 }

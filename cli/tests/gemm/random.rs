@@ -149,6 +149,21 @@ fn the_text_says_the_same() {
     assert_eq!(out.lines().last(), Some("PASSED"));
 }
 
+/// The first command of the README ends with what to do next, and does not give the simulation's time out as the kernel's.
+#[test]
+fn the_first_output_ends_with_a_next_step() {
+    let out = succeeds(folder().path(), "gemm --no-check");
+    let (report, next) = out.split_once("PASSED\n").expect("it passes");
+    assert!(next.trim().starts_with("next: ") && next.contains("docs/tile/1-hello.md"), "{next}");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("");
+    for page in next.split_whitespace().filter(|word| word.ends_with(".md")) {
+        assert!(root.join(page).is_file(), "{page}");
+    }
+    assert!(!report.contains("\ntime ") && report.contains("says nothing about a GPU's speed"), "{report}");
+    // Who asks for sizes has read that.
+    assert!(succeeds(folder().path(), "gemm --m 16 --n 16 --k 16").ends_with("PASSED\n"));
+}
+
 #[test]
 fn a_seed_says_the_data_and_checks_do_not_change_them() {
     let folder = folder();

@@ -16,6 +16,10 @@ fn the_simulator_counts_and_records_no_times() {
         out.starts_with("3 configurations\n") && out.contains(" counts  ") && !out.contains(" us"),
         "{out}"
     );
+    // Each is told as soon as it is measured.
+    let told =
+        |nth: usize| out.lines().nth(nth).is_some_and(|line| line.starts_with(&format!("{nth:>4} of 3  ")));
+    assert!((1..=3).all(told), "{out}");
     // Counts are the same each time.
     assert_eq!(out, succeeds(folder.path(), &format!("tune gemm {problem} --most 3 --no-check")));
     let report = json(folder.path(), &format!("tune gemm {problem} --most 1 --no-check --json"));
