@@ -76,12 +76,6 @@ from ._girih import (
 )
 from .int_tuple import Integer, has_none, is_int, is_tuple, signum, slice_
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from . import arrays, compile, cuda, kernels, sim
-    from .arrays import gather, indices, view
-    from .kernels import attention, gemm, program, programs
-
 # What is imported when it is used first, and where it stands.
 _LAZY = {
     "attention": "kernels",
@@ -94,20 +88,110 @@ _LAZY = {
 }
 _MODULES = {"arrays", "compile", "cuda", "kernels", "sim"}
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import arrays as arrays
+    from . import compile as compile
+    from . import cuda as cuda
+    from . import kernels as kernels
+    from . import sim as sim
+    from .arrays import gather, indices, view
+    from .kernels import attention, gemm, program, programs
+else:
+    # Type checkers would take every name for one of the module's.
+    def __getattr__(name):
+        if name in _MODULES:
+            return _importlib.import_module("." + name, __name__)
+        if name in _LAZY:
+            found = getattr(_importlib.import_module("." + _LAZY[name], __name__), name)
+            # From now on it is found without this function.
+            globals()[name] = found
+            return found
+        raise AttributeError(f"module 'girih' has no attribute {name!r}")
 
-def __getattr__(name):
-    if name in _MODULES:
-        return _importlib.import_module("." + name, __name__)
-    if name in _LAZY:
-        found = getattr(_importlib.import_module("." + _LAZY[name], __name__), name)
-        # From now on it is found without this function.
-        globals()[name] = found
-        return found
-    raise AttributeError(f"module 'girih' has no attribute {name!r}")
+
+# Type checkers read it, so it is written out.
+__all__ = [
+    "ComposedLayout",
+    "DeviceError",
+    "Finding",
+    "GirihError",
+    "Integer",
+    "KernelError",
+    "LaunchError",
+    "Layout",
+    "LayoutError",
+    "Picture",
+    "PictureError",
+    "PtxError",
+    "Swizzle",
+    "attention",
+    "blocked_product",
+    "ceil_div",
+    "coalesce",
+    "compatible",
+    "complement",
+    "complement_floor",
+    "composition",
+    "congruent",
+    "cosize",
+    "crd2crd",
+    "crd2idx",
+    "depth",
+    "elem_scale",
+    "filter",
+    "filter_zeros",
+    "flat_divide",
+    "flat_product",
+    "flatten",
+    "gather",
+    "gemm",
+    "group",
+    "has_none",
+    "idx2crd",
+    "indices",
+    "inner_product",
+    "is_int",
+    "is_layout",
+    "is_tuple",
+    "left_inverse",
+    "logical_divide",
+    "logical_product",
+    "make_identity_layout",
+    "make_layout",
+    "make_layout_like",
+    "make_layout_right",
+    "make_ordered_layout",
+    "max_common_layout",
+    "max_common_vector",
+    "nullspace",
+    "outer_product",
+    "prefix_product",
+    "product",
+    "product_each",
+    "program",
+    "programs",
+    "quasi_inverse",
+    "raked_product",
+    "rank",
+    "recast",
+    "recognise",
+    "right_inverse",
+    "select",
+    "shape_div",
+    "signum",
+    "size",
+    "slice_",
+    "slice_and_offset",
+    "tile_to_shape",
+    "tiled_divide",
+    "tiled_product",
+    "tuple_max",
+    "view",
+    "zipped_divide",
+    "zipped_product",
+]
 
 
-__all__ = sorted([name for name in globals() if not name.startswith("_") and name not in ("TYPE_CHECKING", "int_tuple")] + list(_LAZY))
-
-
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*__all__, *_MODULES})

@@ -12,6 +12,9 @@ import sys
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+__tracebackhide__ = True
+"""pytest then shows the line of the caller."""
+
 # DLDeviceType
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 # DLDataTypeCode -> what girih calls a type of as many bits
@@ -167,7 +170,7 @@ def _numpy_dtype(dtype: Any) -> str:
         return _NUMPY[dtype.name]
     if dtype.kind in "iuf":
         return f"{ {'i': 's', 'u': 'u', 'f': 'f'}[dtype.kind]}{dtype.itemsize * 8}"
-    return dtype.name
+    return str(dtype.name)
 
 
 def _is_native(array: Any, what: str) -> None:

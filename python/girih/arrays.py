@@ -9,20 +9,23 @@ from numpy.lib.stride_tricks import as_strided
 
 from ._girih import ComposedLayout, Layout, LayoutError, flatten, product, size
 
+__tracebackhide__ = True
+"""pytest then shows the line of the caller."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._girih import AnyLayout
 
 
 def _flat(values: Any) -> tuple[int, ...]:
-    values = flatten(values)
-    for value in values:
+    leaves: tuple[int, ...] = flatten(values)
+    for value in leaves:
         if not isinstance(value, int):
             raise LayoutError(f"numpy needs numbers; {value} is a symbol, a basis vector or a column")
-    return values
+    return leaves
 
 
-def indices(layout: AnyLayout) -> np.ndarray:
+def indices(layout: AnyLayout) -> np.ndarray[Any, Any]:
     """The indices of a layout, plain or swizzled, as an array of int64 with an axis for each mode.
 
     >>> import girih
@@ -35,7 +38,7 @@ def indices(layout: AnyLayout) -> np.ndarray:
     return np.frombuffer(layout._indices(), np.int64).reshape(modes, order="F")
 
 
-def _array(buffer: Any) -> np.ndarray:
+def _array(buffer: Any) -> np.ndarray[Any, Any]:
     """A buffer as an array on the same memory."""
     if isinstance(buffer, (list, tuple)):
         raise TypeError(f"the buffer must be an array or have the buffer protocol, not {type(buffer).__name__}: numpy would copy it")
@@ -48,7 +51,7 @@ def _extent(layout: Layout) -> tuple[int, int]:
     return sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps)
 
 
-def view(buffer: Any, layout: Layout, offset: int = 0) -> np.ndarray:
+def view(buffer: Any, layout: Layout, offset: int = 0) -> np.ndarray[Any, Any]:
     """A view of a buffer through a layout, without a copy: an axis for each leaf of the shape, from left to right.
 
     ``view(b, layout)[i, j, k]`` is the element ``layout(i, (j, k)) + offset`` of ``b``, for a layout of the shape ``(M, (N, K))``. The
@@ -60,6 +63,8 @@ def view(buffer: Any, layout: Layout, offset: int = 0) -> np.ndarray:
     >>> girih.view(b, girih.Layout((2, (2, 2)), (1, (4, 2))))[1, 0, 1]
     np.int64(3)
     """
+    if isinstance(layout, ComposedLayout):
+        raise TypeError(f"a view needs strides, and {layout} has none, since it is swizzled: gather(buffer, layout) copies its elements")
     array = _array(buffer)
     if not array.flags.c_contiguous:
         raise ValueError("the buffer must be contiguous in C order: a view counts its elements from the first one on")
@@ -77,10 +82,11 @@ def view(buffer: Any, layout: Layout, offset: int = 0) -> np.ndarray:
     return as_strided(array[offset:], shape, strides, writeable=array.flags.writeable)
 
 
-def gather(buffer: Any, layout: AnyLayout) -> np.ndarray:
+def gather(buffer: Any, layout: AnyLayout) -> np.ndarray[Any, Any]:
     """The elements of a buffer at the indices of a layout, plain or swizzled, as a new array with an axis for each mode."""
     at = indices(layout)
     array = _array(buffer).reshape(-1)
     if size(layout) and not 0 <= at.min() <= at.max() < array.size:
         raise IndexError(f"{layout} reaches the elements {at.min()} to {at.max()}; the buffer has {array.size}")
-    return array[at]
+    found: np.ndarray[Any, Any] = array[at]
+    return found

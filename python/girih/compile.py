@@ -16,6 +16,9 @@ from . import _memory
 from ._girih import GirihError
 from .sim import Uninitialised
 
+__tracebackhide__ = True
+"""pytest then shows the line of the caller."""
+
 __all__ = ["CompileError", "Compiled", "cuda", "triton"]
 
 
@@ -63,7 +66,7 @@ def cuda(
     def text(size: Any, fill: Any) -> str:
         buffer = b" " * checked(size(program))
         checked(fill(program, buffer))
-        return buffer.rstrip(b"\0 ").decode()
+        return str(buffer.rstrip(b"\0 ").decode())
 
     # So that reports of findings can show the lines, which stand in no file.
     path = os.path.abspath(name)

@@ -20,6 +20,9 @@ from typing import Any
 from . import _memory
 from ._girih import Device, GirihError
 
+__tracebackhide__ = True
+"""pytest then shows the line of the caller."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .sim import Extent

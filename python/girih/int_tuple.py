@@ -34,7 +34,7 @@ def is_tuple(x: object) -> bool:
 
 def signum(a: Any) -> int:
     """-1, 0 or 1, by the sign of ``a``."""
-    return (a > 0) - (a < 0)
+    return int(a > 0) - int(a < 0)
 
 
 def has_none(a: Any) -> bool:

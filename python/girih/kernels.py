@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -16,17 +17,21 @@ from . import _memory
 from ._girih import Device, _attention, _gemm, _program, _programs
 from .cuda import device_of, number_of
 
+__tracebackhide__ = True
+"""pytest then shows the line of the caller."""
+
 __all__ = ["attention", "gemm", "program", "programs"]
 
 
 @lru_cache(maxsize=4)
-def _simulator(checks: bool) -> Device:
+def _simulator(checks: bool, is_main: bool) -> Device:
+    """Ctrl-C ends what the main thread runs: its device is of its own."""
     return Device.simulator(checks, 1)
 
 
 def _shape_of(array: Any, what: str) -> tuple[int, ...]:
     try:
-        return array.shape
+        return tuple(array.shape)
     except AttributeError:
         raise TypeError(f"{what} must be an array, not {type(array).__name__}") from None
 
@@ -71,7 +76,7 @@ def _given(named: Sequence[tuple[str, Any]], stream: Any, checks: bool) -> tuple
     of_host = [
         known._replace(owner=_memory.host_bytes(array, name, known)) for (name, array), known in zip(named, described)
     ]
-    return _simulator(checks), of_host
+    return _simulator(checks, threading.current_thread() is threading.main_thread()), of_host
 
 
 def _contiguous(array: Any) -> Any:

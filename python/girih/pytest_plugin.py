@@ -10,19 +10,23 @@ import argparse
 import functools
 import linecache
 import math
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
-from ._girih import GirihError, PtxError
+from ._girih import PtxError
+
+__tracebackhide__ = True
+"""pytest then shows the line of the caller."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._girih import Finding, Program, Site, Verdict
     from .compile import Compiled
-    from .sim import Arguments, Extent
+    from typing import Unpack
+
+    from .sim import Arguments, Extent, Options
 
 
 def _count(text: str) -> int:
@@ -37,8 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--girih-deny-warnings", action="store_true", help="let warnings of the simulator fail a test")
 
 
-_is_ours = operator.methodcaller("errisinstance", GirihError)
-"""For pytest: where what was raised is girih's, a report begins at the test's line."""
+def _bits(arg: Any, declaration: str, size: int) -> Any:
+    """A negative int as its bits: what a compiler declares as ``.u32`` may be an ``int`` of its source."""
+    fits = isinstance(arg, int) and ".u" in declaration and -(256**size // 2) <= arg < 0
+    return arg.to_bytes(size, "little", signed=True) if fits else arg
 
 
 class _Launcher:
@@ -53,7 +59,6 @@ class _Launcher:
     def _launch(self, grid: Any, /, *args: Any, **kwargs: Any) -> Verdict:
         from . import compile, sim
 
-        __tracebackhide__ = _is_ours
         kernel = compile.jit_function(self._kernel)
         names = [p.name for p in kernel.params]
         if len(args) > len(names):
@@ -90,15 +95,13 @@ class Check:
     """Runs kernels under all checks, and raises ``girih.Finding`` for the first error that is found."""
 
     def __init__(self, seeds: int = 4, deny_warnings: bool = False) -> None:
-        # A kernel that never ends fails in less than a minute.
-        self.options: dict[str, Any] = {"seeds": seeds, "deny": deny_warnings, "steps": 10**8}
+        self.options: Options = {"seeds": seeds, "deny": deny_warnings}
 
-    def ptx(self, text: str | Program, kernel: str, grid: Extent, block: Extent, args: Arguments = (), **options: Any) -> Verdict:
+    def ptx(self, text: str | Program, kernel: str, grid: Extent, block: Extent, args: Arguments = (), **options: Unpack[Options]) -> Verdict:
         """PTX text or a ``girih.sim.Program``, as ``girih.sim.run`` takes it."""
         from . import sim
 
-        __tracebackhide__ = _is_ours
-        return sim.run(text, kernel, grid, block, args, **{**self.options, **options})
+        return sim.run(text, kernel, grid, block, args, **(self.options | options))
 
     def cuda(
         self,
@@ -109,12 +112,11 @@ class Check:
         *,
         kernel: str | None = None,
         compiler: Sequence[str] = (),
-        **options: Any,
+        **options: Unpack[Options],
     ) -> Verdict:
         """CUDA C++, compiled by NVRTC; ``compiler`` are options of NVRTC's."""
         from . import compile
 
-        __tracebackhide__ = _is_ours
         return self.compiled(compile.cuda(source, kernel, options=compiler), grid, block, args, **options)
 
     def triton(self, kernel: Any, **options: Any) -> _Launcher:
@@ -122,13 +124,12 @@ class Check:
         ``girih.compile.triton`` and of ``girih.sim.run``, and may stand in the call, too."""
         return _Launcher(self, kernel, options)
 
-    def compiled(self, built: Compiled, grid: Extent, block: Extent | None, args: Sequence[Any] = (), **options: Any) -> Verdict:
+    def compiled(self, built: Compiled, grid: Extent, block: Extent | None, args: Sequence[Any] = (), **options: Unpack[Options]) -> Verdict:
         """A kernel of ``girih.compile``. ``grid`` counts clusters, where the compiler has made such."""
         import numpy as np
 
         from . import sim
 
-        __tracebackhide__ = _is_ours
         program = sim.Program(built.ptx)
         x, y, z = sim._triple("grid", grid)
         grid = (x * built.cluster, y, z)
@@ -138,6 +139,8 @@ class Check:
         if built.cluster > 1:
             options.setdefault("cluster", built.cluster)
         options.setdefault("shared", built.shared)
+        parameters = program.parameters(built.kernel)
+        args[: len(parameters)] = [_bits(arg, declaration, size) for arg, (_, declaration, size) in zip(args, parameters)]
         threads = built.block or block
         if threads is None:
             raise ValueError(f"say how many threads a block of {built.kernel} has")

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from . import _memory
 from ._girih import Finding, LaunchError, Program, PtxError, Report, Site, Verdict, _judge
+
+__tracebackhide__ = True
+"""pytest then shows the line of the caller."""
 
 __all__ = ["Finding", "LaunchError", "Program", "PtxError", "Report", "Site", "Uninitialised", "Verdict", "judge", "run"]
 
@@ -119,11 +122,28 @@ def judge(
     return _judge(program, kernel, _triple("grid", grid), _triple("block", block), prepared, settings)
 
 
-OPTIONS = frozenset(judge.__kwdefaults__ or ())
+class Options(TypedDict, total=False):
+    """The options of ``judge`` and ``run``."""
+
+    checks: bool
+    seeds: int
+    seed: int
+    cluster: Extent | None
+    shared: int
+    cooperative: bool
+    counts: bool
+    deny: Iterable[str] | bool
+    threads: int | None
+    steps: int | None
+    limit: int | None
+    slow: int | None
+
+
+OPTIONS = tuple(Options.__annotations__)
 """The names of the options of ``judge`` and ``run``."""
 
 
-def run(ptx: str | Program, kernel: str, grid: Extent, block: Extent, args: Arguments = (), **options: Any) -> Verdict:
+def run(ptx: str | Program, kernel: str, grid: Extent, block: Extent, args: Arguments = (), **options: Unpack[Options]) -> Verdict:
     """Runs a kernel on arrays of the host, and raises the first error that is found.
 
     ``ptx`` is text or a ``Program``. ``grid`` and ``block`` are an int or up to three. ``args`` are the arguments in order, or by name in
@@ -134,13 +154,17 @@ def run(ptx: str | Program, kernel: str, grid: Extent, block: Extent, args: Argu
 
     Options: ``checks`` (races and uses of undefined values; off, the kernel runs faster), ``seeds`` (how many orders of warps are tried, from
     ``seed`` on), ``cluster``, ``shared`` (bytes of dynamic shared memory), ``cooperative``, ``counts`` (of bank conflicts and sectors), ``deny``
-    (kinds of warnings that count as errors, or True for all), ``threads`` (of the host), ``steps`` (the most instructions of a cluster),
-    ``limit`` (of findings), ``slow`` (the number of a warp that runs only when nothing else can).
+    (kinds of warnings that count as errors, or True for all), ``threads`` (of the host), ``steps`` (the most instructions of a cluster, by
+    itself 50 million), ``limit`` (of findings), ``slow`` (the number of a warp that runs only when nothing else can).
+
+    Ctrl-C ends the kernel; the arrays then hold what it has written.
 
     Returns the ``Verdict``. Raises ``Finding``, whose field ``verdict`` has the others; ``LaunchError`` for arguments or a shape that do not fit the
     kernel; ``PtxError`` for text that is no PTX.
     """
-    __tracebackhide__ = True  # pytest then shows the caller's line
+    other = [name for name in options if name not in OPTIONS]
+    if other:
+        raise TypeError(f"run() has no option {', '.join(other)}; the options are {', '.join(OPTIONS)}")
     verdict = judge(ptx, kernel, grid, block, args, **options)
     for finding in verdict.findings:
         if finding.severity == "error":

@@ -1,7 +1,8 @@
 //! Devices: the simulator, and GPUs on streams of Python's libraries; kernels of PTX on a GPU.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use girih::device::{self, Arg, Kernel, Kind, LaunchConfig, Select, SimOptions};
 use girih::ptx::Module;
@@ -10,7 +11,7 @@ use pyo3::prelude::*;
 use crate::error::Result;
 use crate::kept::Products;
 use crate::sim::value;
-use crate::threads::on_threads;
+use crate::threads::simulate;
 
 /// The most texts of PTX whose kernels are kept.
 const MOST_TEXTS: usize = 256;
@@ -22,14 +23,16 @@ pub(crate) struct Device {
     pub(crate) products: Products,
     /// Kernels of PTX by text, then by name.
     kernels: Mutex<HashMap<String, HashMap<String, Kernel>>>,
+    /// Ends what runs on the simulator.
+    stop: Arc<AtomicBool>,
     /// What keeps the context that a stream of someone else's belongs to.
     _primary: Option<device::Device>,
 }
 
 impl Device {
-    fn of(device: device::Device, primary: Option<device::Device>) -> Device {
+    fn of(device: device::Device, stop: Arc<AtomicBool>, primary: Option<device::Device>) -> Device {
         let products = Products::new(&device);
-        Device { device, products, kernels: Mutex::default(), _primary: primary }
+        Device { device, products, kernels: Mutex::default(), stop, _primary: primary }
     }
 
     fn kernel(&self, ptx: &str, name: &str) -> Result<Kernel> {
@@ -47,10 +50,10 @@ impl Device {
 
     /// Runs what launches kernels on this device, without the GIL.
     pub(crate) fn work<R: Send>(&self, py: Python<'_>, f: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-        py.detach(|| match self.device.kind() {
-            Kind::Sim => on_threads(f)?,
-            Kind::Cuda => f(),
-        })
+        match self.device.kind() {
+            Kind::Sim => simulate(py, &self.stop, f),
+            Kind::Cuda => py.detach(f),
+        }
     }
 }
 
@@ -60,7 +63,9 @@ impl Device {
     #[staticmethod]
     fn simulator(checks: bool, seeds: u32) -> Result<Self> {
         let options = if checks { SimOptions::checked() } else { SimOptions::fast() };
-        Ok(Device::of(device::Device::open_sim(SimOptions { seeds, ..options })?, None))
+        let stop = Arc::new(AtomicBool::new(false));
+        let options = SimOptions { seeds, stop: Some(stop.clone()), ..options };
+        Ok(Device::of(device::Device::open_sim(options)?, stop, None))
     }
 
     /// The GPU of a number, on a stream (`CUstream`) of its primary context that another library has made, and that must exist as long as this
@@ -74,7 +79,7 @@ impl Device {
             // SAFETY: the context is retained by `primary`, which is kept. That the stream is one of this context's and stays is what
             // docs/python.md asks of who passes one; girih.cuda takes torch's and cupy's current streams, which they keep.
             let device = unsafe { device::Device::from_raw(context, stream)? };
-            Ok(Device::of(device, Some(primary)))
+            Ok(Device::of(device, Arc::default(), Some(primary)))
         })
     }
 

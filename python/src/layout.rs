@@ -6,13 +6,13 @@ pub(crate) mod swizzle;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use girih::layout::Lay;
-use pyo3::exceptions::{PyIndexError, PyMemoryError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PySlice, PyString, PyTuple};
 
 use crate::error::{Error, Result, wrong_type};
 use crate::tuple::{self, coord, ints, number, steps, sum};
-use picture::{Picture, composed};
+use picture::composed;
 use swizzle::{ComposedLayout, Operand};
 
 /// A function from coordinates to indices: a tree of extents and a congruent tree of strides, `shape:stride`.
@@ -23,7 +23,11 @@ pub(crate) struct Layout(pub(crate) Lay);
 
 /// A coordinate from the arguments of a call: one, or one for each mode.
 pub(crate) fn of_arguments<'py>(args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
-    if args.len() == 1 { args.get_item(0) } else { Ok(args.clone().into_any()) }
+    match args.len() {
+        0 => Err(PyTypeError::new_err("a layout is called with a coordinate: one, or one for each mode")),
+        1 => args.get_item(0),
+        _ => Ok(args.clone().into_any()),
+    }
 }
 
 /// Whether a coordinate leaves positions open.
@@ -32,8 +36,11 @@ pub(crate) fn has_none(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// The mode of a number, of which negative ones count from the end.
-pub(crate) fn mode_of(lay: &Lay, mode: &Bound<'_, PyAny>) -> Result<Lay> {
-    let Some(mode) = number(mode)? else { return Err(wrong_type("a mode", "an int", mode)) };
+pub(crate) fn part_of(lay: &Lay, mode: &Bound<'_, PyAny>) -> Result<Lay> {
+    if let Ok(slice) = mode.cast::<PySlice>() {
+        return modes_of(lay, slice);
+    }
+    let Some(mode) = number(mode)? else { return Err(wrong_type("a mode", "an int or a slice", mode)) };
     let rank = lay.rank() as i64;
     match usize::try_from(if mode < 0 { mode.saturating_add(rank) } else { mode }) {
         // A leaf is its own mode 0.
@@ -42,6 +49,19 @@ pub(crate) fn mode_of(lay: &Lay, mode: &Bound<'_, PyAny>) -> Result<Lay> {
         // What ends Python's iteration over modes.
         _ => Err(PyIndexError::new_err(format!("mode {mode} of a layout of rank {rank}")).into()),
     }
+}
+
+/// The modes of a slice, as pycute has them: `layout[0:1]` has one mode.
+fn modes_of(lay: &Lay, slice: &Bound<'_, PySlice>) -> Result<Lay> {
+    let of = slice.indices(lay.rank() as isize)?;
+    let at = (0..of.slicelength).map(|nth| of.start + of.step * nth as isize);
+    let modes: Vec<usize> = at.filter_map(|at| at.try_into().ok()).collect();
+    if modes.is_empty() {
+        let refused =
+            format!("no mode of a layout of rank {} is in the slice: a layout has one or more", lay.rank());
+        return Err(PyIndexError::new_err(refused).into());
+    }
+    Ok(lay.select(&modes)?)
 }
 
 #[pymethods]
@@ -97,8 +117,9 @@ impl Layout {
         self.0.rank()
     }
 
+    /// A mode, or with a slice several as a layout.
     fn __getitem__(&self, mode: &Bound<'_, PyAny>) -> Result<Layout> {
-        Ok(Layout(mode_of(&self.0, mode)?))
+        Ok(Layout(part_of(&self.0, mode)?))
     }
 
     /// The index of a coordinate; with `None` in it, the layout of the modes under `None`. As in CuTe, the last mode goes on past its end:
@@ -143,7 +164,7 @@ impl Layout {
         self.0.preimage(index)?.map(|at| tuple::positions(py, &at)).transpose()
     }
 
-    /// The table of a layout of rank 2, as text.
+    /// The table of the indices, as text: mode 0 counts rows, the modes behind it columns.
     fn table(&self) -> Result<String> {
         Ok(self.0.table()?.to_string())
     }
@@ -153,13 +174,16 @@ impl Layout {
     #[pyo3(signature = (tile = None))]
     fn svg(&self, tile: Option<&Bound<'_, PyAny>>) -> Result<String> {
         let own = Operand::Plain(self.0);
-        let picture = tile.map_or_else(|| Picture::indices(self.0.into()), |tile| Picture::owners(own, tile));
-        Ok(picture?.svg())
+        let sheet = match tile {
+            None => picture::indices(own),
+            Some(tile) => picture::owners(own, tile),
+        };
+        Ok(sheet?.svg())
     }
 
     /// The picture of a layout that has one, in a notebook: up to 64 x 64 cells, which the notebook stores.
     fn _repr_svg_(&self) -> Option<String> {
-        Picture::in_notebook(Operand::Plain(self.0))
+        picture::in_notebook(Operand::Plain(self.0))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -194,7 +218,10 @@ pub(crate) fn indices(py: Python<'_>, operand: Operand) -> Result<Py<PyByteArray
         value: girih::layout::Stride::Int(size).into(),
     })?;
     let bytes = usize::try_from(size).ok().and_then(|size| size.checked_mul(size_of::<i64>()));
-    let bytes = bytes.ok_or_else(|| PyMemoryError::new_err(format!("{size} indices")))?;
+    let refused = || {
+        PyMemoryError::new_err(format!("the {size} indices of {} do not fit in memory", composed.layout()))
+    };
+    let bytes = bytes.ok_or_else(refused)?;
     let mut failed = Ok(());
     let indices = PyByteArray::new_with(py, bytes, |bytes| {
         failed = bytes.chunks_exact_mut(size_of::<i64>()).zip(0..).try_for_each(|(place, position)| {
@@ -202,7 +229,10 @@ pub(crate) fn indices(py: Python<'_>, operand: Operand) -> Result<Py<PyByteArray
             Ok::<_, Error>(())
         });
         Ok(())
-    })?;
+    });
+    // Python's own error says nothing.
+    let indices =
+        indices.map_err(|error| if error.is_instance_of::<PyMemoryError>(py) { refused() } else { error })?;
     failed?;
     Ok(indices.unbind())
 }

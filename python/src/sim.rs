@@ -1,5 +1,6 @@
 //! The simulator: a program, a launch, and what was found.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use girih::ptx::{Module, ParamInfo, Type};
@@ -9,18 +10,20 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyAttributeError, PyOverflowError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyFloat};
+use pyo3::types::{PyBytes, PyFloat, PyList, PyType};
 
 use crate::buffer::{Given, Lending};
 use crate::error::{Result, finding, wrong_type};
 use crate::site::Site;
-use crate::threads::on_threads;
+use crate::threads::simulate;
 use crate::tuple::number;
 use girih::device::sizes::{size, word};
 
-/// PTX text, parsed and decoded. Variables in global memory keep what kernels write to them as long as the program exists.
+/// PTX text, parsed and decoded. Variables in global memory keep what kernels write to them as long as the program exists. It is pickled as its
+/// text.
 #[pyclass(frozen, module = "girih.sim")]
 pub(crate) struct Program {
+    text: String,
     module: Module,
     program: sim::Program,
 }
@@ -31,7 +34,7 @@ impl Program {
     fn new(ptx: &str) -> Result<Self> {
         let module = Module::parse(ptx)?;
         let program = sim::Program::load(&module)?;
-        Ok(Program { module, program })
+        Ok(Program { text: ptx.into(), module, program })
     }
 
     /// The names of the kernels.
@@ -47,6 +50,10 @@ impl Program {
             .iter()
             .map(|param| (param.name.to_string(), param.declaration.to_string(), param.bytes))
             .collect())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (&str,)) {
+        (py.get_type::<Program>(), (&self.text,))
     }
 
     fn __repr__(&self) -> String {
@@ -86,6 +93,16 @@ impl Report {
     fn __repr__(&self) -> String {
         format!("<{}>", self.0)
     }
+
+    /// Of all counts in their order; for `pickle`.
+    #[staticmethod]
+    fn _of(counts: Vec<u64>) -> Self {
+        Report(sim::Report::of_counts(counts))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Vec<u64>,))> {
+        Ok((py.get_type::<Report>().getattr("_of")?, (self.0.counts().map(|(_, count)| count).collect(),)))
+    }
 }
 
 /// The results of all executions of a launch.
@@ -93,8 +110,8 @@ impl Report {
 pub(crate) struct Verdict {
     /// What the first execution did.
     report: Py<Report>,
-    /// All findings, each a `Finding`.
-    findings: Vec<Py<PyAny>>,
+    /// All findings, each a `Finding`. The list is one object, by which pickle knows that a finding and its verdict have each other.
+    findings: Py<PyList>,
     /// How many findings are left out because there are more than the limit.
     untold: u64,
     /// The seeds of the executions.
@@ -111,9 +128,37 @@ pub(crate) struct Verdict {
 impl Verdict {
     /// A finding that is raised has its verdict, which has the finding.
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
-        self.findings.iter().try_for_each(|finding| visit.call(finding))
+        visit.call(&self.findings)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let outcome = if self.passed { "passed" } else { "failed" };
+        let told = self.findings.bind(py).len() as u64 + self.untold;
+        let findings = if told == 1 { "finding" } else { "findings" };
+        format!(
+            "<girih.sim.Verdict: {outcome}, {told} {findings}, seeds {:?}, {}>",
+            self.seeds,
+            self.report.get().0
+        )
+    }
+
+    /// Of its fields; for `pickle`.
+    #[staticmethod]
+    fn _of(fields: Fields) -> Self {
+        let (report, findings, untold, seeds, printed, copied, passed) = fields;
+        Verdict { report, findings, untold, seeds, printed, copied, passed }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Fields,))> {
+        let Verdict { report, findings, untold, seeds, printed, copied, passed } = self;
+        let (report, findings) = (report.clone_ref(py), findings.clone_ref(py));
+        let fields = (report, findings, *untold, seeds.clone(), printed.clone(), *copied, *passed);
+        Ok((py.get_type::<Verdict>().getattr("_of")?, (fields,)))
     }
 }
+
+/// The fields of a verdict.
+type Fields = (Py<Report>, Py<PyList>, u64, Vec<u64>, String, usize, bool);
 
 /// How a launch is executed and checked.
 #[derive(FromPyObject)]
@@ -192,7 +237,9 @@ fn _judge(
     };
     let printed = Arc::new(Mutex::new(String::new()));
     let to = printed.clone();
+    let stop = Arc::new(AtomicBool::new(false));
     let options = Options {
+        stop: Some(stop.clone()),
         races: settings.races,
         uninitialised: settings.uninitialised,
         counts: settings.counts,
@@ -210,10 +257,10 @@ fn _judge(
         print: Some(Arc::new(move |text| to.lock().unwrap_or_else(PoisonError::into_inner).push_str(text))),
         ..Options::default()
     };
-    let verdict = py.detach(|| on_threads(|| sim::judge(loaded, &memory, &launch, &options)));
+    let verdict = simulate(py, &stop, || Ok(sim::judge(loaded, &memory, &launch, &options)?));
     let copied = lending.copied;
     let written = lending.end(py, &memory)?;
-    let verdict = verdict??;
+    let verdict = verdict?;
     if let Some(argument) = written.filter(|_| verdict.passed()) {
         let name = params.get(argument).map_or("?", |param| &param.name);
         let refused = format!("argument {argument} ({name}) is read-only, and the kernel has written to it");
@@ -222,7 +269,7 @@ fn _judge(
     let findings = verdict.findings.iter().map(|found| Ok(finding(py, found)?.into_value(py).into_any()));
     Ok(Verdict {
         report: Py::new(py, Report(verdict.report))?,
-        findings: findings.collect::<PyResult<_>>()?,
+        findings: PyList::new(py, findings.collect::<PyResult<Vec<_>>>()?)?.unbind(),
         untold: verdict.untold,
         passed: verdict.passed(),
         seeds: verdict.seeds,
@@ -240,7 +287,7 @@ pub(crate) fn value(arg: &Bound<'_, PyAny>, index: usize, param: Option<&ParamIn
     let Some(param) = param else { return Ok(Vec::new()) };
     let refused = |what: &str| {
         let (name, ty, bytes) = (&param.name, param.ty, param.bytes);
-        format!("argument {index} ({name}), of {bytes} bytes of type .{ty}: {what}")
+        format!("argument {index} ({name}) is a parameter of {bytes} bytes, .{ty}: {what}")
     };
     if param.bytes > 8 || param.ty.bytes().map(u64::from) != Some(param.bytes) {
         return Err(PyValueError::new_err(refused("give its bytes")).into());
@@ -254,21 +301,35 @@ pub(crate) fn value(arg: &Bound<'_, PyAny>, index: usize, param: Option<&ParamIn
         },
     };
     match (param.ty, arg.cast::<PyFloat>(), whole) {
-        #[expect(clippy::cast_possible_truncation, reason = "a float is rounded, as numpy.float32(x) rounds it")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a float is rounded, as numpy.float32(x) rounds it"
+        )]
         (Type::F32, Ok(float), _) => Ok((float.value() as f32).to_le_bytes().into()),
         (Type::F64, Ok(float), _) => Ok(float.value().to_le_bytes().into()),
         (Type::F16, Ok(float), _) => Ok(f16::from_f64(float.value()).to_le_bytes().into()),
         (Type::F32, _, Some(whole)) => Ok((whole as f32).to_le_bytes().into()),
         (Type::F64, _, Some(whole)) => Ok((whole as f64).to_le_bytes().into()),
         (Type::F16, _, Some(whole)) => Ok(f16::from_f64(whole as f64).to_le_bytes().into()),
-        (_, Ok(_), _) => Err(PyValueError::new_err(refused(
-            "is no floating-point number in PTX; give an int, or a numpy scalar such as numpy.float32(x) for its bits",
-        ))
+        (ty, Ok(float), _) => Err(PyValueError::new_err(refused(&format!(
+            ".{ty} takes ints, and {} is a float; numpy.float{}(x) stands for the bits of a float",
+            float.value(),
+            param.bytes * 8
+        )))
         .into()),
-        (_, Err(_), Some(whole)) => {
+        (ty, Err(_), Some(whole)) => {
+            // Bits are those of either kind; what a compiler calls .u32 may be an `int` of its source.
             let bits = word(param.bytes) * 8;
-            if whole < -(1 << (bits - 1)) || whole >= 1 << bits {
-                return Err(PyOverflowError::new_err(refused(&format!("{whole} does not fit"))).into());
+            let (signed, unsigned) = (ty.is_signed(), ty.is_int() && !ty.is_signed());
+            let least = if unsigned { 0 } else { -(1 << (bits - 1)) };
+            let end = if signed { 1 << (bits - 1) } else { 1i128 << bits };
+            if !(least..end).contains(&whole) {
+                let kind = if unsigned { "int" } else { "uint" };
+                return Err(PyOverflowError::new_err(refused(&format!(
+                    "{whole} is not one of {least} to {}; numpy.{kind}{bits}(x) stands for the bits of a number of the other kind",
+                    end - 1
+                )))
+                .into());
             }
             Ok(whole.to_le_bytes()[..size(param.bytes)].into())
         }

@@ -30,7 +30,24 @@ impl Site {
     fn __repr__(&self) -> String {
         format!("<{}>", self.text)
     }
+
+    /// Of its fields; for `pickle`.
+    #[staticmethod]
+    fn _of(fields: Fields) -> Site {
+        let (kernel, line, instruction, source, block, thread, text) = fields;
+        Site { kernel, line, instruction, source, block, thread, text }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Fields,))> {
+        let Site { kernel, line, instruction, source, block, thread, text } = self;
+        let (kernel, instruction, text) = (kernel.clone(), instruction.clone(), text.clone());
+        let fields = (kernel, *line, instruction, source.clone(), *block, *thread, text);
+        Ok((py.get_type::<Site>().getattr("_of")?, (fields,)))
+    }
 }
+
+/// The fields of a place.
+type Fields = (String, u32, String, Option<(String, u32)>, [u32; 3], [u32; 3], String);
 
 impl Site {
     pub(crate) fn new(site: &sim::Site) -> Site {

@@ -1,5 +1,6 @@
 """Layouts as Python sees them; what the algebra computes is tested where it is written."""
 
+import gzip
 import pickle
 import random
 
@@ -57,6 +58,11 @@ def test_modes_are_a_sequence():
     with pytest.raises(IndexError):
         layout[2]
     assert girih.make_layout(*layout) == girih.make_layout(list(layout)) == layout
+    # As pycute's: a slice is a layout, of one mode too.
+    assert layout[0:1] == Layout((8,), (6,)) and layout[:] == layout and layout[1:] == Layout(((2, 3),), ((1, 2),))
+    assert layout[::-1] == Layout(((2, 3), 8), ((1, 2), 6))
+    tile = girih.ComposedLayout(girih.Swizzle(2, 0, 3), 0, Layout((8, 4), (4, 1)))
+    assert tile[1:].layout == Layout((4,), (1,))
 
 
 def test_tilers_are_ints_layouts_none_and_tuples():
@@ -123,13 +129,29 @@ def test_a_number_that_is_too_large_is_named():
 def test_pictures():
     assert Layout((2, 3), (3, 1))._repr_svg_().startswith("<svg ")
     assert ">T31V3<" in Layout(((4, 8), (2, 2)), ((32, 1), (16, 8))).svg(tile=(16, 8))
-    assert Layout((2, 3, 4))._repr_svg_() is None
+    # Behind mode 0, all modes count columns.
+    cube = Layout((2, 3, 4), (12, 4, 1))
+    assert cube._repr_svg_() == cube.svg() and ">23</text>" in cube.svg() and "| 23 |" in cube.table()
+    assert Layout(4, -1).table().count("|") == 5
     # A notebook stores what it shows: a large picture is drawn when it is asked for.
     large = Layout((256, 256))
     assert large._repr_svg_() is None and large.svg().startswith("<svg ")
     assert "5" in Layout((2, 3), (3, 1)).table()
     with pytest.raises(girih.GirihError):
         Layout(("s0", 4)).svg()
+
+
+def test_a_picture_is_written_as_its_name_says(tmp_path):
+    picture = girih.Picture.layout(Layout((256, 256), (256, 1)))
+    for name, content in [("a.svg", picture.svg()), ("a.tex", picture.latex()), ("a.txt", str(picture))]:
+        picture.save(tmp_path / name)
+        assert (tmp_path / name).read_text() == content
+    # Browsers show it as it is.
+    picture.save(str(tmp_path / "a.svgz"))
+    assert gzip.decompress((tmp_path / "a.svgz").read_bytes()).decode() == picture.svg()
+    assert (tmp_path / "a.svgz").stat().st_size < 500_000 < len(picture.svg())
+    with pytest.raises(OSError):
+        picture.save(tmp_path / "none/a.svg")
 
 
 def test_pictures_of_instructions_and_banks():
@@ -139,7 +161,8 @@ def test_pictures_of_instructions_and_banks():
     swizzled = girih.ComposedLayout(girih.Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1)))
     greys = lambda **colours: girih.Picture.layout(swizzled, **colours).svg()
     assert greys() == greys(together=8) != greys(together=1) and "#f7d4d4" in greys(dtype="f32")
-    with pytest.raises(ValueError, match="one of tile, together and dtype"):
+    assert "#ffcc00" in greys(colours=["#ffffff", "#ffcc00"])
+    with pytest.raises(ValueError, match="one of tile, together, dtype and colours"):
         greys(together=8, dtype="f32")
     assert "T31" in girih.Picture.copy("SM75_U32x4_LDSM_N").svg()
     # A column of a row-major tile of 32 x 32 words is one bank, 32 times; padded, each bank once.

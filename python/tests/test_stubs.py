@@ -58,10 +58,18 @@ def test_classes_and_their_members():
 def test_the_counts_of_a_report():
     stub = next(node for node in STUB.body if isinstance(node, ast.ClassDef) and node.name == "Report")
     report = girih.sim.judge(".version 8.0 .target sm_90 .address_size 64 .visible .entry k() { ret; }", "k", 2, 32).report
-    assert set(functions(stub.body)) == set(dir(report))
+    assert set(functions(stub.body)) - {"_of"} == set(dir(report))
     assert (report.blocks, report.instructions, report.global_) == (2, 2, 0) and "2 blocks" in repr(report)
 
 
+def test_the_options_of_run_are_those_of_judge():
+    parameters = inspect.signature(girih.sim.judge).parameters.values()
+    assert list(girih.sim.OPTIONS) == [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+
+
 def test_what_the_package_exports_exists():
+    assert girih.__all__ == sorted(girih.__all__)
+    of_module = {name for name, value in vars(girih).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert of_module - {"TYPE_CHECKING"} <= set(girih.__all__)
     assert all(getattr(girih, name) is not None for name in girih.__all__)
     assert {name for name in functions(STUB.body) if not name.startswith("_")} <= set(girih.__all__)

@@ -3,16 +3,22 @@
 import os
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
 
 @pytest.mark.skipif("GIRIH_WHEEL" not in os.environ, reason="GIRIH_WHEEL names no wheel")
-def test_the_wheel_has_at_most_8_mb(capsys):
+def test_the_wheel_has_at_most_5_mb_and_no_command_line(capsys):
+    wheel = zipfile.ZipFile(os.environ["GIRIH_WHEEL"])
     size = os.path.getsize(os.environ["GIRIH_WHEEL"])
     with capsys.disabled():
         print(f"\nwheel: {size / 1e6:.1f} MB")
-    assert size <= 8e6
+    assert size <= 5e6
+    (module,) = [name for name in wheel.namelist() if name.endswith((".so", ".pyd"))]
+    code = wheel.read(module)
+    # A word of the module, and two of a command line.
+    assert b"SM80_16x8x16" in code and b"Usage:" not in code and b"clap" not in code
 
 
 def test_import_takes_at_most_50_ms(capsys):

@@ -1,11 +1,11 @@
 //! Swizzles, and swizzled layouts.
 
 use girih::layout::{Composed, Error as LayoutError, Int, Lay, Stride, Tile, Tiler, Tiles};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyInt, PyTuple};
 
-use super::picture::Picture;
-use super::{Layout, has_none, indices, mode_of, of_arguments};
+use super::{Layout, has_none, indices, of_arguments, part_of, picture};
 use crate::error::{Result, wrong_type};
 use crate::tuple::{coord, modes, number};
 
@@ -17,7 +17,16 @@ pub(crate) struct Swizzle(pub(crate) girih::layout::Swizzle);
 #[pymethods]
 impl Swizzle {
     #[new]
-    fn new(bits: u32, base: u32, shift: i32) -> Result<Self> {
+    fn new(bits: i64, base: i64, shift: i64) -> Result<Self> {
+        let refused = || {
+            let given = format!("Swizzle({bits}, {base}, {shift})");
+            PyValueError::new_err(format!(
+                "{given}: bits and base from 0 on and a shift of 32 bits are accepted"
+            ))
+        };
+        let (Ok(bits), Ok(base), Ok(shift)) = (bits.try_into(), base.try_into(), shift.try_into()) else {
+            return Err(refused().into());
+        };
         Ok(Swizzle(girih::layout::Swizzle::new(bits, base, shift)?))
     }
 
@@ -120,8 +129,9 @@ impl ComposedLayout {
         self.0.layout().rank()
     }
 
+    /// A mode, or with a slice several as a layout.
     fn __getitem__(&self, mode: &Bound<'_, PyAny>) -> Result<ComposedLayout> {
-        let layout = mode_of(self.0.layout(), mode)?;
+        let layout = part_of(self.0.layout(), mode)?;
         Ok(ComposedLayout(Composed::new(self.0.swizzle(), self.0.offset(), layout)))
     }
 
@@ -158,11 +168,11 @@ impl ComposedLayout {
 
     /// A picture of the index in each cell, as SVG.
     fn svg(&self) -> Result<String> {
-        Ok(Picture::indices(Operand::Swizzled(self.0))?.svg())
+        Ok(picture::indices(Operand::Swizzled(self.0))?.svg())
     }
 
     fn _repr_svg_(&self) -> Option<String> {
-        Picture::in_notebook(Operand::Swizzled(self.0))
+        picture::in_notebook(Operand::Swizzled(self.0))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Swizzle, i64, Layout))> {
