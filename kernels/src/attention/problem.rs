@@ -137,7 +137,7 @@ impl Problem {
         Problem { kv_heads, ..self }.checked()
     }
 
-    /// The same with heads of V and O of so many elements, which may be others than those of Q and K, as latent attention has them. The scale stays what it is.
+    /// The same with heads of V and O of this many elements, which may be others than those of Q and K, as latent attention has them. The scale stays what it is.
     ///
     /// # Errors
     /// [`Error::Extent`] unless it is in `1..=`[`MAX_VALUE_DIM`].

@@ -32,7 +32,7 @@ impl Slot {
         Ok(Slot { address, ..slot })
     }
 
-    /// The same place for a tile of so many columns, not more than the slot has.
+    /// The same place for a tile of this many columns, not more than the slot has.
     pub(super) fn of_columns(&self, columns: i64) -> Slot {
         Slot { extents: [self.extents[0], columns], ..self.clone() }
     }
