@@ -88,7 +88,7 @@ impl Machine {
     pub fn of(device: &Device) -> Machine {
         let unknown = || String::from("unknown");
         let now = || humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        let today = || now().chars().take(10).collect();
+        let today = || now().chars().take(10).collect::<String>();
         let packed = || fs::read_to_string(env::current_exe().ok()?.parent()?.parent()?.join("commit")).ok();
         let commit = env::var("GIRIH_COMMIT").ok().or_else(packed);
         let commit = commit.or_else(|| said("git", &["describe", "--always", "--dirty"]));
