@@ -364,7 +364,7 @@ fn what_does_not_fit_is_refused() {
     mismatch(reduce(&mut group, &few, 0, &Combine::Sum));
     mismatch(scan(&mut group, &none, 0, &Combine::Sum, Scan::default()));
     mismatch(sort(&mut group, &few, 0, false));
-    let config = |found: Result<Vec<Vec<Reg>>, Error>| assert!(matches!(found, Err(Error::Config { .. })));
+    let config = |found: Result<Vec<Vec<Reg>>, Error>| assert!(matches!(found, Err(Error::Algorithm(_))));
     config(reduce(&mut group, &two, 0, &Combine::Sum));
     config(scan(&mut group, &tile, 0, &Combine::ArgMax(Nan::Ignored), Scan::default()));
     let order = || Order { keys: vec![Key::new(0, false)], turned: true, or_equal: false };

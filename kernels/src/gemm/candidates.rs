@@ -58,7 +58,7 @@ const LONG: f64 = 60.0;
 const EARLY: usize = 6;
 /// The most configurations that have the same rows and columns.
 const ALIKE: usize = 3;
-/// A configuration that is expected to take so many times as long as the fastest is not measured.
+/// A configuration that is expected to take this many times as long as the fastest is not measured.
 const HOPELESS: f64 = 2.5;
 
 /// Warp-specialised configurations for `problem` on a device of this many SMs, at most `most`, the likeliest first. There are none

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, Schedule, generate};
 use girih_kernels::gemm::choose::Hardware;
-use girih_kernels::gemm::{
-    INPUTS, KernelKind, Layout, MixedInput, Order, Problem, Records, choose, described, record_mnk,
-};
+use girih_kernels::gemm::{INPUTS, KernelKind, Layout, MixedInput, Order, Problem, choose, described};
 use girih_tensor::DType;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 

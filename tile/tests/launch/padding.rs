@@ -14,7 +14,7 @@ use girih_tile::launch::{DeviceArray, Launch};
 use girih_tile::ops::memory::Tiles;
 use girih_tile::ops::{Arg, Axes, Mode, Reduce, Reduction, Running, Scan};
 use girih_tile::prelude::*;
-use girih_tile::reference::{self, ArrayData};
+use girih_tile_reference::{self as reference, ArrayData};
 use rand::RngExt;
 use rand::rngs::StdRng;
 

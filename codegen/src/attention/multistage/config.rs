@@ -174,7 +174,9 @@ impl Multistage {
         let most = MAX_VALUE_DIM.min(head_dim);
         // A tile of O is where its tile of Q was, and warps have the same rows of both.
         if !fits(value_dim, most) || part(dtype, value_dim)? != part(dtype, head_dim)? {
-            let accepted = format!("multiples of 32 up to {most}, in parts of as many columns as the head dim, {head_dim},");
+            let accepted = format!(
+                "multiples of 32 up to {most}, in parts of as many columns as the head dim, {head_dim},"
+            );
             return Err(AttentionError::ValueDim { value_dim, accepted }.into());
         }
         if !(2..=16).contains(&self.stages) {
@@ -192,7 +194,9 @@ impl Multistage {
         let sums = queries * (value_dim + keys) / threads;
         if sums > MAX_ACCUMULATORS {
             let most = MAX_ACCUMULATORS;
-            return Err(AttentionError::Accumulators { queries, keys, head_dim: value_dim, threads, most }.into());
+            return Err(
+                AttentionError::Accumulators { queries, keys, head_dim: value_dim, threads, most }.into()
+            );
         }
         let weights = if fma { queries * keys } else { 0 };
         let elements = queries * head_dim + self.stages.saturating_mul(keys * head_dim) + weights;
