@@ -39,7 +39,7 @@ pub(crate) struct Args {
     problem: ProblemArgs,
     /// The file of Q, of four axes in the order that --order says, or of three, (row,head,dim), of packed sequences: '<f4', '<f2', or '<u2' for the
     /// bits of bf16 [default: random]
-    #[arg(long, value_name = "Q.npy", requires_all = ["k", "v"], conflicts_with_all = ["batch", "heads", "kv_heads", "queries", "keys", "head_dim", "dtype", "packed", "bias"])]
+    #[arg(long, value_name = "Q.npy", requires_all = ["k", "v"], conflicts_with_all = ["batch", "heads", "kv_heads", "queries", "keys", "head_dim", "value_dim", "dtype", "packed", "bias"])]
     q: Option<PathBuf>,
     /// The file of K, of the same type
     #[arg(long, value_name = "K.npy", requires = "q")]

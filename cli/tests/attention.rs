@@ -161,7 +161,7 @@ fn bad_arguments_are_told() {
             "--heads 3 --kv-heads 2",
             "3 heads of queries with 2 of keys and values: divisors of 3 are accepted",
         ),
-        ("--head-dim 300", "head dim = 300: 1 to 256 elements are accepted"),
+        ("--head-dim 600", "head dim = 600: 1 to 512"),
         ("--scale 0", "scale = 0: numbers from 2^-60 to 2^60 are accepted"),
         ("--dtype f32 --kernel sm90", "kernel sm90 does not take the dtype f32"),
         ("--dtype s8", "kernel attention does not take s8"),

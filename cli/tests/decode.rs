@@ -126,7 +126,7 @@ fn what_cannot_be_decoded_is_told() {
         ("--keys 300 --capacity 256", "`300 keys`: expected a capacity of as many, not of 256"),
         ("--batch 0", "batches = 0: 1 to"),
         ("--queries 17", "queries = 17: 1 to 16"),
-        ("--heads 8 --kv-heads 3", "a multiple of the heads of K and V"),
+        ("--heads 8 --kv-heads 3", "divisors of 8 are accepted"),
         ("--head-dim 68", "multiples of 8 elements"),
         ("--pages 48", "16, 32, 64, 128 and 256"),
         ("--pages 0", "page size = 0: 16 to 256"),

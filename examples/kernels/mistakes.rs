@@ -71,8 +71,8 @@ fn of_the_softmax() {
     told(
         block_reduce(&mut b, &Scalar::new(DType::F32, 0.0), |x, y| x + y),
         expect![[r#"
-        threads of a block = 100: multiples of 32, whole warps, for reductions and scans of a block
-    "#]],
+            a reduction or scan of a block of 100 threads: multiples of 32 are accepted, which are whole warps
+        "#]],
     );
 }
 

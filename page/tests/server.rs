@@ -209,7 +209,10 @@ fn arguments_are_read_or_refused() {
     for (arguments, wanted) in [
         (&["--port", "70000"][..], "--port is `70000`: a number of 0 to 65535 is accepted"),
         (&["--port"], "--port needs a value"),
-        (&["--no-open=1"], "there is no `--no-open=1`: --port, --no-open and --static are accepted"),
+        (
+            &["--no-open=1"],
+            "there is no `--no-open=1`: --port, --no-open, --static, and --record with the name of a kernel are accepted",
+        ),
         (&["--prot=0"], "there is no `--prot=0`"),
     ] {
         let (status, _, error) = page(arguments);

@@ -46,7 +46,7 @@ pub(crate) struct ProblemArgs {
     #[arg(long, value_name = "ELEMENTS")]
     head_dim: Option<i64>,
     /// Elements of a row of a head of V and O, 1 to 512 [default: as many as of Q and K]
-    #[arg(long, value_name = "ELEMENTS", conflicts_with = "q")]
+    #[arg(long, value_name = "ELEMENTS")]
     value_dim: Option<i64>,
     /// Element type of Q, K, V and O: bf16, f16, f32 [default: bf16, or the type of the files]
     #[arg(long, value_parser = dtype)]

@@ -44,7 +44,10 @@ fn the_limit_is_the_largest_bound() {
         let tiles = &report["tiles"];
         let (turns, busy) = (tiles["turns"].as_f64().unwrap_or(0.0), tiles["busy"].as_f64().unwrap_or(0.0));
         let blocks = tiles["count"].as_f64().unwrap_or(0.0) * tiles["parts"].as_f64().unwrap_or(0.0);
-        assert!((turns * busy * 132.0 - blocks).abs() < 1e-6 * blocks && busy <= 1.0, "{extents}");
+        // The blocks of a stream are all busy, and the last tiles are cut along K.
+        let shared = busy == 1.0 && turns * 132.0 >= blocks;
+        let whole = (turns * busy * 132.0 - blocks).abs() < 1e-6 * blocks && busy <= 1.0;
+        assert!(shared || whole, "{extents}");
     }
 }
 
@@ -64,7 +67,7 @@ fn reasons_name_what_is_unusual() {
     assert!(eight.contains(&format!("A                         {transposed}")), "{eight}");
     assert!(!explained("--dtype s8").contains(transposed));
     let few = explained("--m 16 --n 4096 --k 4096");
-    assert!(few.contains("blocks share the K of each") && few.contains("computes the transpose"), "{few}");
+    assert!(few.contains("share the K of each") && few.contains("computes the transpose"), "{few}");
     // Tiles that are cut along K keep all multiprocessors busy.
     let streamed = explained("--m 256 --n 4096 --k 14336");
     assert!(

@@ -267,7 +267,7 @@ impl Parts<'_> {
             copy.map_or(String::from("by threads"), |copy| copy.copy().atom.to_string())
         };
         Ok(vec![
-            ("tile (Queries,Keys,HeadDim)", format!("({rows},{keys},{columns})")),
+            ("tile (Query,Key,Dim)", format!("({rows},{keys},{columns})")),
             ("MMA atom of scores", self.qk.atom.name()),
             ("MMA atom of values", self.pv.atom.name()),
             ("TV of scores", tv(&self.qk, [ROWS, keys])?),

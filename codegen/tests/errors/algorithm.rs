@@ -1,4 +1,4 @@
-//! Functions and combinations of elements that do not exist, which are refused before anything is written.
+//! Functions and combinations of elements that do not exist.
 
 use girih_codegen::algorithm::distributed::{Combine, Scan, ThreadBlock, Tile, reduce, scan};
 use girih_codegen::algorithm::element::{Each, How, Nan, Rounding, convert_element};
@@ -41,8 +41,6 @@ fn every_error_of_algorithms_is_provoked() {
         CALLS.map(|call| {
             let (mut b, x, dist) = start();
             let error = call(&mut b, &x, &dist).err().unwrap_or_else(|| panic!("not refused"));
-            let [refused, untouched] = [b, start().0].map(|b| b.finish().map(|kernel| kernel.into_module()));
-            assert_eq!(refused, untouched, "{error}");
             error
         }),
     );

@@ -66,6 +66,7 @@ fn every_error_of_attention_is_provoked() {
     let attend = [
         AttentionConfig { dtype: DType::F64, ..good },
         AttentionConfig { head_dim: 48, ..good },
+        AttentionConfig { value_dim: Some(96), ..good },
         AttentionConfig { tile: [48, 32], ..good },
         AttentionConfig { tile: [32, 24], ..good },
         AttentionConfig { head_dim: 256, tile: [128, 64], ..good },

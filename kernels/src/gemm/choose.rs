@@ -420,6 +420,7 @@ fn by_cost(problem: &Problem, multiprocessors: u32) -> Vec<(WarpSpecializedFacts
         (facts, cost(&work, &facts.way(), multiprocessors))
     };
     let mut all: Vec<_> = plans::all().map(of).collect();
+    all.retain(|(_, cost)| cost.total().is_finite());
     all.sort_by(|(_, x), (_, y)| x.total().total_cmp(&y.total()));
     all
 }
@@ -452,8 +453,10 @@ pub fn least(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<(GemmC
 
 /// Whether a kernel that relies on these facts computes a problem, and ptxas has registers for it.
 fn fits(facts: WarpSpecializedFacts, problem: &Problem, input: &Input) -> bool {
-    // Both columns of a pair lie in a thread, both rows do not.
-    !(problem.is_gated() && facts.plan.columns) && facts.fits(input)
+    // Both columns of a pair lie in a thread, both rows do not; half the columns are stored.
+    let stored = facts.plan.tile[1] / 2 * i64::from(facts.output.bits() / 8);
+    let gates = !facts.plan.columns && stored % 32 == 0;
+    (gates || !problem.is_gated()) && facts.fits(input)
 }
 
 /// Which of A and B `wgmma` takes from a copy that is contiguous along K.

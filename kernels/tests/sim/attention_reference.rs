@@ -246,7 +246,7 @@ fn refusals_say_what_is_accepted() -> Result<(), Failure> {
     for (sizes, what) in [
         ([1, 0, 1, 1, 1], "heads = 0: 1 to 65535"),
         ([1, 1, -1, 1, 1], "queries = -1: 0 to 268435456"),
-        ([1, 1, 1, 1, 257], "head dim = 257: 1 to 256"),
+        ([1, 1, 1, 1, 513], "head dim = 513: 1 to 512"),
         ([1, 1, 1, MAX_LENGTH + 1, 1], "keys = 268435457: 0 to 268435456"),
     ] {
         assert_eq!(

@@ -98,7 +98,7 @@ fn misuse_is_told() -> Result<(), Failure> {
     expect_test::expect![[r#"
         kernel gemm of blocks with scales does not take bf16: e4m3 and e5m2 are accepted
         kernel sm80 does not take e4m3: sm90 takes blocks with scales
-        batch = Strided: Single for block scales
+        batch = Strided with block scales: Single is accepted
         the configuration's scales are None: the problem takes Some(BlockScales { granularity: [1, 128, 128] })
         `scales_a`: nothing, but accepted are: a buffer of 32 elements of f32 or more
         `scales`: no input of the epilogue, but accepted are: each of these once: []

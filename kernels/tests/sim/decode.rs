@@ -303,7 +303,7 @@ fn plans_of_other_problems_are_refused() -> Result<(), Failure> {
     change("tiles of rows are", &|plan| plan.grid[0] = 3);
     change("parts = 257: 1 to 256", &|plan| plan.parts = 257);
     change("least tiles = 0", &|plan| plan.least_tiles = 0);
-    change("powers of two, together 16 or 64", &|plan| plan.config.rows = [0, 16]);
+    change("powers of two are accepted, whose product is 16 or 64", &|plan| plan.config.rows = [0, 16]);
     for (plan, words) in plans {
         let found = Decode::planned(&device, &problem, plan).expect_err("of another problem").to_string();
         assert!(found.contains(words), "{found}");

@@ -345,6 +345,6 @@ fn epilogues_of_one_key_do_the_same() -> Result<(), Failure> {
     assert!(error.contains("input `bais` of an epilogue") && error.contains("fused.rs"), "{error}");
     let twice = Epilogue::new().plus(Input::row("x", DType::F32)).plus(Input::column("x", DType::F32));
     let error = gemms.fused(&problem, KernelKind::Simt, &twice).expect_err("two inputs").to_string();
-    assert!(error.contains("column(x: f32): inputs of different names"), "{error}");
+    assert!(error.contains("column(x: f32) of an epilogue: inputs of different names"), "{error}");
     Ok(())
 }

@@ -137,7 +137,7 @@ fn misuse_is_told() -> Result<(), Failure> {
         kernel sm80 does not take s8: sm90 takes weights with scales
         kernel sm90 does not take s8: weights that are contiguous along K are accepted: layouts tn and nn
         B is (32,128):(129,1) at multiples of 16 bytes: where B has scales, pitches and addresses at multiples of 16 bytes are accepted
-        batch = Strided: Single for a mixed input
+        batch = Strided with a mixed input: Single is accepted
         `scales`: nothing, but accepted are: a buffer of 32 elements of f32 or more
         the problem is s8, the buffers hold bf16
         `scales`: 2048 elements of bf16, but accepted are: a buffer of 32 elements of f32 or more

@@ -16,13 +16,13 @@ fn blocks_share_tiles() -> Result<(), Failure> {
     for order in [Order::Row, Order::Column] {
         let f32s = Problem::new(DType::F32, [67, 33, 70], Layout::Tt)?.with_order(order);
         split_k::verify(&device, &padded(f32s, 1), 2)?;
-        let bf16s = Problem::new(DType::Bf16, [136, 72, 200], Layout::Tn)?.with_order(order);
+        let bf16s = Problem::new(DType::Bf16, [136, 72, 400], Layout::Tn)?.with_order(order);
         split_k::verify(&device, &bf16s, 3)?;
         let doubles = Problem::new(DType::F64, [67, 33, 70], Layout::Tt)?.with_order(order);
         split_k::verify(&device, &padded(doubles, 1), 2)?;
-        let integers = Problem::new(DType::S8, [136, 80, 400], Layout::Tn)?.with_order(order);
+        let integers = Problem::new(DType::S8, [136, 80, 800], Layout::Tn)?.with_order(order);
         split_k::verify(&device, &integers, 3)?;
-        let bytes = Problem::new(DType::E4m3, [136, 80, 400], Layout::Tn)?.with_order(order);
+        let bytes = Problem::new(DType::E4m3, [136, 80, 800], Layout::Tn)?.with_order(order);
         split_k::verify(&device, &bytes, 3)?;
     }
     Ok(())

@@ -15,7 +15,7 @@ const L2: f64 = 85.0;
 const MEMORY: f64 = 2395.0;
 /// Cycles from the request of a stage to its arrival, and of a step along K besides its products.
 const LATENCY: f64 = 1760.0;
-const STEP: f64 = 75.0;
+const STEP: f64 = 30.0;
 /// Cycles from the launch to the first request, and after the last store; how many fewer there are where a kernel begins early.
 const START: f64 = 4000.0;
 const EARLY: f64 = 680.0;
@@ -30,6 +30,10 @@ const MEETING: f64 = 4700.0;
 const EXCHANGED: f64 = 84.0;
 const FURTHER: [f64; 2] = [0.95, 0.3];
 const FIRST: f64 = 16.0;
+/// How many times as long the products of tiles take whose columns are no multiple of 64.
+const ODD: f64 = 1.03;
+/// How many times as long the products of a stream take, whose blocks go through tiles in another order.
+const STREAM: f64 = 1.03;
 /// Cycles in which the blocks of a cluster find one another.
 const CLUSTER: f64 = 700.0;
 /// How many times as long products take of tiles that come by a multicast, which takes power, and with it clock rate.
@@ -130,11 +134,14 @@ pub(in crate::gemm) fn cost(work: &Work, way: &Way, multiprocessors: u32) -> Cos
     let instruction = (columns / 2.0).max((64.0 + columns) / 4.0);
     let products = rows / 64.0 * (depth / 32.0) * instruction + STEP;
     let products = if way.multicast > 1 { products * MULTICAST } else { products };
+    let products = if columns > 64.0 && columns % 64.0 != 0.0 { products * ODD } else { products };
     let arrives = (rows.min(m) + columns.min(n) / below) * depth / L2;
     let waits = LATENCY / way.stages as f64;
     // The fourth root of the sum of fourth powers: close to the largest, and more where two are close.
     let step = [products, arrives, waits].into_iter().map(|cycles| cycles.powi(4)).sum::<f64>().sqrt().sqrt();
-    let main = parts(parts(k * element, depth), shares) * step;
+    let along_k = parts(k * element, depth);
+    // Each block has some of K.
+    let main = if shares > along_k.max(1.0) { f64::INFINITY } else { parts(along_k, shares) * step };
 
     let store = if way.direct { DIRECT } else { 1.0 } * rows.min(m) * columns.min(n) * output / STORED;
     let turns = parts(tiles * shares, slots);
@@ -159,7 +166,7 @@ pub(in crate::gemm) fn cost(work: &Work, way: &Way, multiprocessors: u32) -> Cos
             let blocks = slots / left.max(1.0);
             let further = FURTHER[0] * blocks.min(FIRST) + FURTHER[1] * (blocks - FIRST).max(0.0);
             let met = if left > 0.0 { MEETING + accumulators * (1.0 + further) } else { 0.0 };
-            ((tiles * main / slots).max(main.min(4.0 * step)), stores, met)
+            ((STREAM * tiles * main / slots).max(main.min(4.0 * step)), stores, met)
         }
     };
     let traffic = work.batches * ((m * k + n * k) * element + m * n * output) / MEMORY;

@@ -6,9 +6,8 @@ use super::recorded;
 use crate::gemm::records::Kind;
 
 /// Tiles of which one orientation is enough, whose blocks each take whole tiles, or share what is left over along K.
-const EVEN: [Plan; 7] = [
+const EVEN: [Plan; 6] = [
     Plan::new([128, 256], 2),
-    Plan::new([256, 128], 2),
     Plan::new([192, 192], 3),
     Plan::new([192, 128], 3),
     Plan::new([128, 192], 2),
