@@ -1,4 +1,6 @@
 //! Algorithms on distributed tiles, against what they say of whole tiles.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::type_complexity, reason = "a result is one of four parts")]
 
 use girih_codegen::algorithm::distributed::{
     By, Combine, Group, Key, Order, Piece, Scan, ThreadBlock, Tile, histogram, rearrange, redistribute,
@@ -107,7 +109,7 @@ fn run(
     let outputs: Vec<u64> = (0..4).map(|i| ones(&memory, sizes.get(i).copied().unwrap_or(16))).collect();
     pointers.extend(&outputs);
     let module = kernel.into_module();
-    let launch = block(threads, shared as u32, addresses(&pointers));
+    let launch = block(threads, shared, addresses(&pointers));
     checked(&module, &memory, &launch).unwrap_or_else(|e| panic!("{dist}: {e}\n{module}"));
     let read = |((dtype, ..), (&at, &size)): (&(DType, Dist, Vec<i64>, Vec<Reg>), (&u64, &usize))| {
         let bytes = download(&memory, at, size);

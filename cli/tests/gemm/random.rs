@@ -119,7 +119,7 @@ fn the_fastest_kernel_is_the_default() {
     let executed = &report["kernel"]["executed"];
     // A block has four warps at least, and there are four steps along K.
     let wgmma = executed["wgmma"].as_u64().unwrap_or(0);
-    assert!(executed["mma"] == 0 && wgmma >= 4 * 4 && wgmma % 16 == 0, "{executed}");
+    assert!(executed["mma"] == 0 && wgmma >= 4 * 4 && wgmma.is_multiple_of(16), "{executed}");
     for (arguments, kernel) in [
         ("--m 64 --n 63 --k 64", "sm90"),
         ("--m 64 --n 64 --k 63", "sm90"),

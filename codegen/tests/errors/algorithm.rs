@@ -40,8 +40,7 @@ fn every_error_of_algorithms_is_provoked() {
         AlgorithmError::KINDS,
         CALLS.map(|call| {
             let (mut b, x, dist) = start();
-            let error = call(&mut b, &x, &dist).err().unwrap_or_else(|| panic!("not refused"));
-            error
+            call(&mut b, &x, &dist).err().unwrap_or_else(|| panic!("not refused"))
         }),
     );
 }

@@ -26,8 +26,10 @@ fn given() -> (Builder, Given) {
     (b, Given { any, half: Scalar::new(DType::F16, 0.5) })
 }
 
+type Call = fn(&mut Builder, &Given) -> Result<(), Error>;
+
 /// Calls that are refused at once.
-const CALLS: [fn(&mut Builder, &Given) -> Result<(), Error>; 20] = [
+const CALLS: [Call; 20] = [
     |b, _| block_reduce(b, &Scalar::new(DType::U32, 1.0), |x, y| x + y).map(drop),
     |b, _| b.elect_one().map(drop),
     |b, _| cluster_reduce(b, &Scalar::new(DType::U32, 1.0), |x, y| x + y).map(drop),

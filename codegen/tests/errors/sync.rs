@@ -12,8 +12,10 @@ fn at(b: &Builder, to: &Expr, dtype: DType) -> Result<AtomicRef, Error> {
     AtomicRef::new(b, &Gmem::new(to.clone(), dtype), Scope::Gpu)
 }
 
+type Call = fn(&mut Builder, &Expr) -> Result<(), Error>;
+
 /// Calls, each with an address in global memory.
-const CALLS: [fn(&mut Builder, &Expr) -> Result<(), Error>; 11] = [
+const CALLS: [Call; 11] = [
     |b, _| atomic_thread_fence(b, MemoryOrder::AcqRel, Scope::Cluster),
     |b, _| PingPong::new(b, &Expr::from(0), 1, 1).map(drop),
     |b, to| Semaphore::new(b, &Gmem::new(to.clone(), DType::S32)).map(drop),

@@ -246,7 +246,6 @@ impl MmaAtom {
     }
 
     /// [`MmaAtom::wgmma`] in constants.
-    #[expect(clippy::result_large_err, reason = "constants have no heap")]
     pub(crate) const fn judged_wgmma(
         kind: MmaKind,
         n: i64,
@@ -284,7 +283,6 @@ impl MmaAtom {
 }
 
 /// The reason why there is no such atom, as constants can report it.
-#[expect(clippy::large_enum_variant, reason = "constants have no heap")]
 pub(crate) enum NoAtom {
     Layout(LayoutError),
     Wgmma(WgmmaError),

@@ -187,7 +187,7 @@ fn together(
     b.barrier();
     let (mut own, mut totals) = (Vec::new(), Vec::new());
     let sinks = own_sinks(b, interface, place)?;
-    for row in 0..ROWS {
+    for (row, sink) in sinks.iter().enumerate().take(ROWS) {
         let mut parts = Vec::new();
         for other in 0..WARPS {
             let other = Expr::from(other);
@@ -200,7 +200,7 @@ fn together(
             factor = next.select(&Cond::equal(&warp, &Expr::from(other as i64)), factor);
         }
         let factor = b.hold(&factor)?;
-        own.push(joined(b, factor, sinks[row].as_ref(), &lse_of(&total, &result.scale), single)?);
+        own.push(joined(b, factor, sink.as_ref(), &lse_of(&total, &result.scale), single)?);
         totals.push(total);
     }
     scale_rows(b, &result.output, &pair(&own))?;
