@@ -242,7 +242,7 @@ impl CopyAtom {
     /// let atom = CopyAtom::bulk_reduce(Reduction::Add, DType::Bf16, 4096)?;
     /// assert_eq!((atom.name().as_str(), atom.bits()), ("SM90_BULK_REDUCE_ADD_BF16", 4096));
     /// let refused = CopyAtom::bulk_reduce(Reduction::Min, DType::F32, 4096).unwrap_err();
-    /// assert_eq!(refused.to_string(), "dtype = f32: f16, bf16, s64, u64, s32, u32 for this reduction");
+    /// assert_eq!(refused.to_string(), "a bulk copy that combines f32 by Min: f16, bf16, s64, u64, s32, u32 are accepted");
     /// # Ok::<(), girih_codegen::Error>(())
     /// ```
     ///
