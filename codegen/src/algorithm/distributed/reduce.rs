@@ -17,7 +17,7 @@ const SHARED_READING: usize = 4;
 /// [`AlgorithmError::Operands`](crate::AlgorithmError) for a combination that has no such operands; those of a function and of the group.
 ///
 /// # Examples
-/// In [the module's text](super::distributed).
+/// In [the module's text](super).
 pub fn reduce<'f, G: Group>(
     group: &mut G,
     tile: &Tile<'_>,

@@ -16,7 +16,7 @@ use crate::scalar::register;
 /// ([`Gives`](super::Gives)). `None` for a function that is no instruction or a few.
 ///
 /// # Errors
-/// [`Error::Config`] for a rounding that the target does not have.
+/// [`Error`] for a rounding that the target does not have.
 ///
 /// # Examples
 /// ```
