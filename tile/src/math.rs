@@ -1,4 +1,15 @@
 //! Functions that no instruction gives to tolerance, as operations of tile programs ([`math`](girih_codegen::algorithm::math)).
+//!
+//! # Examples
+//! ```
+//! use girih_tensor::DType;
+//! use girih_tile::ir::{Rounding, table::Each};
+//! use girih_tile::math::expands;
+//!
+//! // An instruction gives 2 to the power x; e to the power x is made of it.
+//! assert!(!expands(Each::Exp2, DType::F32, Rounding::Nearest));
+//! assert!(expands(Each::Exp, DType::F32, Rounding::Nearest));
+//! ```
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -1,4 +1,23 @@
 //! What a program says of accesses to memory: how wide they can be, and which indices follow each other.
+//!
+//! # Examples
+//! ```
+//! use girih_tile::{ir::Kind, place::access::order, prelude::*};
+//!
+//! #[kernel]
+//! fn copied(x: &Array<f32, 2>, y: &mut Array<f32, 2>) {
+//!     let tile = x.tiles([8, 16]).load((bid(0), bid(1)));
+//!     y.tiles_mut([8, 16]).store((bid(0), bid(1)), tile);
+//! }
+//!
+//! let func = copied::ir()?;
+//! func.walk(func.body(), &mut |_, op| {
+//!     if let Kind::Load(view) = &op.kind {
+//!         assert_eq!(order(&func, view).len(), 2);
+//!     }
+//! });
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use girih_codegen::plan::{WIDEST, fastest};
 use girih_tensor::DType;

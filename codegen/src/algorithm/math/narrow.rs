@@ -1,4 +1,13 @@
 //! Floats of 4 bits and powers of two, e2m1 and e8m0, which no instruction before sm_100 converts: integer arithmetic on their bits.
+//!
+//! # Examples
+//! ```
+//! use girih_codegen::algorithm::math::narrow::{decoded_in, is_narrow};
+//! use girih_tensor::DType;
+//!
+//! assert!(is_narrow(DType::E2m1) && !is_narrow(DType::E4m3));
+//! assert_eq!(decoded_in(DType::E2m1, DType::F16), DType::F16);
+//! ```
 
 use girih_tensor::{DType, Round};
 
