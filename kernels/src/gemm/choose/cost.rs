@@ -1,7 +1,8 @@
 //! The time that a kernel of warpgroups is expected to take, by closed formulas.
 //!
-//! Each constant has a meaning and a value that fits what was measured on an H200: 2470 configurations of 237 products, from 16 x 8 x 584 to
-//! 16384^3 (`benches/records/2026-11-30-h200-random.md`). The choice by it is 3.5 % slower in the mean than the fastest of the configurations measured of these products.
+//! Each constant has a meaning. Its value fits 2470 configurations of 237 products that were measured on an H200, from 16 x 8 x 584 to 16384^3:
+//! `benches/records/2026-11-30-h200-random.md` says how well. [`STEP`], [`ODD`], [`STREAM`] and [`MULTICAST`] are set by what large products, which power
+//! limits, were measured to take.
 
 use girih_codegen::gemm::{GemmConfig, Schedule, Store};
 
@@ -11,31 +12,29 @@ use crate::gemm::Problem;
 /// Cycles of an SM in a microsecond.
 const CLOCK: f64 = 1750.0;
 /// Bytes that an SM reads from the L2 cache in a cycle, and that all SMs read from and write to memory.
-const L2: f64 = 85.0;
-const MEMORY: f64 = 2395.0;
+const L2: f64 = 81.0;
+const MEMORY: f64 = 2370.0;
 /// Cycles from the request of a stage to its arrival, and of a step along K besides its products.
-const LATENCY: f64 = 1760.0;
+const LATENCY: f64 = 1930.0;
 const STEP: f64 = 30.0;
 /// Cycles from the launch to the first request, and after the last store; how many fewer there are where a kernel begins early.
-const START: f64 = 4000.0;
-const EARLY: f64 = 680.0;
+const START: f64 = 3830.0;
+const EARLY: f64 = 620.0;
 /// Bytes of C that an SM stores in a cycle by way of shared memory, and how many times as long it takes from registers.
-const STORED: f64 = 17.4;
-const DIRECT: f64 = 3.1;
+const STORED: f64 = 19.3;
+const DIRECT: f64 = 3.0;
 /// The share of the time of a store that the products of the next tile hide, of one team and of several, which take tiles in alternation.
-const HIDDEN: [f64; 2] = [0.39, 0.77];
-/// Cycles in which blocks find one another through memory, bytes of accumulators that they exchange so in a cycle, and the shares of this time
-/// that each of the first further blocks of a tile adds, and each of the others.
-const MEETING: f64 = 4700.0;
-const EXCHANGED: f64 = 84.0;
-const FURTHER: [f64; 2] = [0.95, 0.3];
-const FIRST: f64 = 16.0;
+const HIDDEN: [f64; 2] = [0.36, 0.77];
+/// Cycles in which blocks that share a tile find one another through memory, and those in which each of them takes its turn. How many accumulators
+/// they hand over made no difference.
+const MEETING: f64 = 3730.0;
+const HANDED: f64 = 142.0;
 /// How many times as long the products of tiles take whose columns are no multiple of 64.
 const ODD: f64 = 1.03;
 /// How many times as long the products of a stream take, whose blocks go through tiles in another order.
 const STREAM: f64 = 1.03;
 /// Cycles in which the blocks of a cluster find one another.
-const CLUSTER: f64 = 700.0;
+const CLUSTER: f64 = 1570.0;
 /// How many times as long products take of tiles that come by a multicast, which takes power, and with it clock rate.
 const MULTICAST: f64 = 1.05;
 
@@ -148,7 +147,6 @@ pub(in crate::gemm) fn cost(work: &Work, way: &Way, multiprocessors: u32) -> Cos
     // Products hide no more than they take.
     let hidden = (store * HIDDEN[usize::from(way.teams > 1)]).min(main);
     let stores = store + (turns - 1.0).max(0.0) * (store - hidden);
-    let accumulators = rows * columns * 4.0 / EXCHANGED;
     let (main, stores, exchange) = match way.schedule {
         Schedule::Persistent { .. } => (turns * main, stores, 0.0),
         Schedule::Raster { .. } => (turns * main, turns * store, 0.0),
@@ -156,16 +154,14 @@ pub(in crate::gemm) fn cost(work: &Work, way: &Way, multiprocessors: u32) -> Cos
             (turns * main, turns * store, turns * CLUSTER)
         }
         Schedule::SplitK { cluster, .. } => {
-            let cluster = cluster as f64;
-            let met = MEETING + (shares / cluster + 1.0) * accumulators / cluster;
+            let met = MEETING + shares / cluster as f64 * HANDED;
             (turns * main, turns * store, turns * met)
         }
         // Tiles that are left over are shared by all blocks.
         Schedule::StreamK { .. } => {
             let left = tiles % slots;
-            let blocks = slots / left.max(1.0);
-            let further = FURTHER[0] * blocks.min(FIRST) + FURTHER[1] * (blocks - FIRST).max(0.0);
-            let met = if left > 0.0 { MEETING + accumulators * (1.0 + further) } else { 0.0 };
+            let blocks = (slots / left.max(1.0)).min(along_k);
+            let met = if left > 0.0 { MEETING + blocks * HANDED } else { 0.0 };
             ((STREAM * tiles * main / slots).max(main.min(4.0 * step)), stores, met)
         }
     };
