@@ -5,7 +5,6 @@ use girih_codegen::{Expr, Reg};
 use girih_tensor::DType;
 
 use super::{Held, Lowering};
-use crate::dtype::is_integer;
 use crate::error::Result;
 use crate::ir::table::Each;
 use crate::ir::{Op, OpId, Rounding};
@@ -66,5 +65,5 @@ impl Lowering<'_> {
 /// Whether an index expression is a number of an integer dtype whatever its registers hold.
 pub(crate) fn fits(expr: &Expr, dtype: DType) -> bool {
     let ((lower, upper), (least, most)) = (expr.range(), crate::dtype::range(dtype));
-    is_integer(dtype) && lower >= least && upper <= most
+    dtype.is_integer() && lower >= least && upper <= most
 }

@@ -66,7 +66,6 @@ use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
 use girih_ptx::{Opcode, Operand, Special};
 use girih_tensor::DType;
 
-use crate::dtype::is_integer;
 use crate::error::{Code, Error, Fault, Result};
 use crate::ir::{ArrayId, Dims, Kind, Op, OpId, Value};
 use crate::place::Plan;
@@ -193,7 +192,7 @@ impl Lowering<'_> {
             // A combination runs on padding too, which may be beyond the range of a narrow dtype.
             [reg]
                 if ty.dims.rank() == 0
-                    && is_integer(ty.dtype)
+                    && ty.dtype.is_integer()
                     && (ty.dtype.bits() == 32 || ty.dtype.bits() < 32 && self.alike) =>
             {
                 self.hold_number(value, &reg.clone(), ty.dtype)

@@ -7,7 +7,7 @@ use girih_tensor::{DType, Space};
 
 use super::each::fits;
 use super::{Held, Lowering};
-use crate::dtype::{integer, is_integer, range};
+use crate::dtype::{integer, range};
 use crate::error::Result;
 use crate::fit;
 use crate::ir::table::Each;
@@ -21,7 +21,7 @@ impl Lowering<'_> {
         let dist = self.plan.dist(result).clone();
         match &op.kind {
             Kind::Full(bits)
-                if ty.dims.rank() == 0 && is_integer(ty.dtype) && small(ty.dtype, *bits).is_some() =>
+                if ty.dims.rank() == 0 && ty.dtype.is_integer() && small(ty.dtype, *bits).is_some() =>
             {
                 let value = small(ty.dtype, *bits).unwrap_or_default();
                 self.hold(result, Held::Index(Expr::from(value)));
@@ -74,7 +74,7 @@ impl Lowering<'_> {
             Some(Held::Index(expr)) => Some(expr.clone()),
             _ => None,
         };
-        if !is_integer(dtype) {
+        if !dtype.is_integer() {
             return Ok(None);
         }
         let [a, b] = match *operands {
