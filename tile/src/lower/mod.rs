@@ -60,7 +60,7 @@ mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use girih_codegen::algorithm::distributed::{Group, redistribute, redistribute_by};
+use girih_codegen::algorithm::distributed::{Group, inside, redistribute, redistribute_by};
 use girih_codegen::plan::Dist;
 use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
 use girih_ptx::{Opcode, Operand, Special};
@@ -68,8 +68,8 @@ use girih_tensor::DType;
 
 use crate::error::{Code, Error, Fault, Result};
 use crate::ir::{ArrayId, Dims, Kind, Op, OpId, Value};
-use crate::place::Plan;
 use crate::place::product::sliced_along;
+use crate::place::{Plan, extents};
 
 pub(crate) use girih_codegen::algorithm::element::How;
 pub use girih_codegen::scalar::register;
@@ -359,8 +359,7 @@ impl Lowering<'_> {
     /// The condition that a thread's value is an element of a tile, and no padding.
     pub(crate) fn inside(&mut self, dist: &Dist, value: usize, dims: &Dims) -> Result<Cond> {
         let origin = self.origin(dist, dims.rank())?;
-        let below = |((at, &n), by): ((&Expr, &u32), i64)| Cond::less(at, &Expr::from(i64::from(n) - by));
-        Ok(Cond::all(origin.iter().zip(dims.iter()).zip(dist.offset(value, dims.rank())).map(below)))
+        Ok(inside(dist, &origin, value, &extents(dims)))
     }
 
     /// Whether any thread holds padding.

@@ -150,7 +150,7 @@ fn reductions_by_regions() {
             0
         };
         let kind =
-            Kind::Reduce { axis: axis as u8, combine: Combine::Region, identity: [0, least, 1].into() };
+            Kind::Reduce { axis: axis as u8, combine: Combine::By(()), identity: [0, least, 1].into() };
         run(seed, &mut rng, &kind, &all, &results, |b, values| {
             let (left, right) = b.open_combine(values);
             let sum = each(b, Each::Add, left[0], right[0]);
@@ -193,7 +193,7 @@ fn scans_by_regions_keep_the_order() {
         let results = vec![(dtype, extents.clone()); 2];
         let kind = Kind::Scan {
             axis: axis as u8,
-            combine: Combine::Region,
+            combine: Combine::By(()),
             identity: [1, 0].into(),
             reverse: rng.random(),
             exclusive: rng.random(),
@@ -220,7 +220,7 @@ fn reductions_by_regions_keep_the_order() {
         let mut reduced = extents.clone();
         reduced[axis] = 1;
         let results = vec![(dtype, reduced); 2];
-        let kind = Kind::Reduce { axis: axis as u8, combine: Combine::Region, identity: [1, 0].into() };
+        let kind = Kind::Reduce { axis: axis as u8, combine: Combine::By(()), identity: [1, 0].into() };
         let func = program(&kind, &all, &results, |b, values| {
             let (left, right) = b.open_combine(values);
             let a = each(b, Each::Mul, left[0], right[0]);

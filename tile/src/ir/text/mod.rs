@@ -50,7 +50,7 @@ const COMBINES: &[(&str, Combine)] = &[
     ("and", Combine::And),
     ("or", Combine::Or),
     ("xor", Combine::Xor),
-    ("region", Combine::Region),
+    ("region", Combine::By(())),
 ];
 
 /// The bits of a constant as text: a number, if it is read back as these bits.

@@ -371,7 +371,7 @@ fn combined(axis: u8, combine: Combine, identities: usize, operands: &[Type]) ->
     let first = operands.first().ok_or("at least one operand is combined")?;
     ensure(operands.iter().all(|ty| ty.dims == first.dims), "operands are of one shape")?;
     ensure(usize::from(axis) < first.dims.rank(), "the axis exists")?;
-    if combine == Combine::Region {
+    if combine == Combine::By(()) {
         operands.iter().try_for_each(|ty| computed(ty.dtype))?;
         return ensure(identities == operands.len(), "an identity for each operand");
     }
