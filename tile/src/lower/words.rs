@@ -33,10 +33,6 @@ impl Lowering<'_> {
         element::copy(&mut self.b, dtype, from)
     }
 
-    pub(crate) fn selp(&mut self, dtype: DType, cond: &Reg, a: &Reg, b: &Reg) -> Reg {
-        element::selp(&mut self.b, dtype, cond, a, b)
-    }
-
     pub(crate) fn select(&mut self, dtype: DType, cond: &Cond, a: &Reg, b: &Reg) -> Result<Reg> {
         Ok(element::select(&mut self.b, dtype, cond, a, b)?)
     }
