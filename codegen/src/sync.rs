@@ -10,7 +10,7 @@ mod ring;
 mod semaphore;
 mod sequence;
 
-pub use atomic::AtomicRef;
+pub use atomic::{AtomicRef, atomic_words};
 pub use mbarrier::{MBARRIER_BYTES, Mbarrier};
 pub use order::{MemoryOrder, Scope, atomic_thread_fence};
 pub use ping_pong::PingPong;

@@ -1,7 +1,7 @@
 //! Single instructions on registers, by the dtype that they compute in.
 
 use girih_codegen::algorithm::element::{self, How};
-pub(crate) use girih_codegen::algorithm::element::{float, integer, moved, of};
+pub(crate) use girih_codegen::algorithm::element::{integer, moved, of};
 pub(crate) use girih_codegen::scalar::immediate;
 use girih_codegen::{Cond, Reg};
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
