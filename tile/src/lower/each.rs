@@ -1,6 +1,6 @@
 //! Functions element by element, each an instruction or a few.
 
-use girih_codegen::algorithm::element::{How, quotients};
+use girih_codegen::algorithm::element::{How, apply, quotients};
 use girih_codegen::{Expr, Reg};
 use girih_tensor::DType;
 
@@ -45,8 +45,7 @@ impl Lowering<'_> {
             let same = (0..i).rev().take(1).find(|&k| operands.iter().all(|regs| regs[k] == regs[i]));
             let reg = match same {
                 Some(k) => regs[k].clone(),
-                None => self
-                    .apply(function, how, dtype, &args)?
+                None => apply(&mut self.b, function, how, dtype, &args)?
                     .ok_or_else(|| self.unsupported(id, "no instruction has this function"))?,
             };
             regs.push(reg);

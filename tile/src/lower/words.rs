@@ -1,6 +1,6 @@
 //! Single instructions on registers, by the dtype that they compute in.
 
-use girih_codegen::algorithm::element::{self, How};
+use girih_codegen::algorithm::element;
 pub(crate) use girih_codegen::algorithm::element::{integer, moved, of};
 pub(crate) use girih_codegen::scalar::immediate;
 use girih_codegen::{Cond, Reg};
@@ -9,8 +9,6 @@ use girih_tensor::DType;
 
 use super::Lowering;
 use crate::error::Result;
-use crate::ir::Rounding;
-use crate::ir::table::Each;
 
 /// Modifiers of an instruction: words and types.
 macro_rules! m {
@@ -39,27 +37,5 @@ impl Lowering<'_> {
 
     pub(crate) fn setp(&mut self, word: Word, ty: Type, a: &Reg, b: impl Into<Operand>) -> Reg {
         element::setp(&mut self.b, word, ty, a, b)
-    }
-
-    pub(crate) fn extended(&mut self, dtype: DType, reg: &Reg) -> Reg {
-        element::extended(&mut self.b, dtype, reg)
-    }
-
-    pub(crate) fn apply(&mut self, op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Option<Reg>> {
-        Ok(element::apply(&mut self.b, op, how, dtype, args)?)
-    }
-
-    pub(crate) fn convert_to(
-        &mut self,
-        from: DType,
-        to: DType,
-        rounding: Rounding,
-        reg: &Reg,
-    ) -> Result<Reg> {
-        Ok(element::convert_element(&mut self.b, from, to, rounding, reg)?)
-    }
-
-    pub(crate) fn recast(&mut self, from: DType, to: DType, reg: &Reg) -> Reg {
-        element::recast(&mut self.b, from, to, reg)
     }
 }
