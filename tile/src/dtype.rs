@@ -61,22 +61,12 @@ pub fn category(dtype: DType) -> Category {
     }
 }
 
-/// Whether the dtype is a signed integer.
-pub fn is_signed(dtype: DType) -> bool {
-    dtype.is_signed()
-}
-
 /// The range of an integer dtype as an index; of 64 bits what addresses reach.
 pub(crate) fn range(dtype: DType) -> (i64, i64) {
     let far = 1i128 << 60;
     let (least, most) = dtype.range().unwrap_or((0, 1));
     let within = |n: i128| fit::wrapped(n.clamp(-far, far)).cast_signed();
     (within(least), within(most))
-}
-
-/// Whether the dtype is an integer.
-pub fn is_integer(dtype: DType) -> bool {
-    dtype.is_integer()
 }
 
 /// Dtypes that are stored, cast and multiplied, and take part in nothing else: tf32, floats of 8 bits and fewer, integers of 4 bits.
@@ -101,7 +91,7 @@ pub fn promote(a: DType, b: DType) -> Result<DType, Fault> {
     }
     match (category(a), category(b)) {
         (x, y) if x != y => Ok(if x > y { a } else { b }),
-        (Category::Integer, _) if is_signed(a) != is_signed(b) => {
+        (Category::Integer, _) if a.is_signed() != b.is_signed() => {
             refused(Code::PromotionMixedSign, "one is signed, the other is not; cast one by `.to::<T>()`")
         }
         (Category::Float, _) if a.bits() == b.bits() => {
@@ -142,7 +132,7 @@ pub fn of_constants(constants: &[Const]) -> Result<DType, Fault> {
             highest = own;
         }
     }
-    if !is_integer(highest) {
+    if !highest.is_integer() {
         return Ok(highest);
     }
     let integer = |constant: &Const| match *constant {
@@ -161,7 +151,7 @@ pub fn of_constants(constants: &[Const]) -> Result<DType, Fault> {
 pub(crate) fn integer(dtype: DType, bits: u64) -> Option<i64> {
     match category(dtype) {
         Category::Float => None,
-        _ if is_signed(dtype) => Some(fit::signed(bits, dtype.bits())),
+        _ if dtype.is_signed() => Some(fit::signed(bits, dtype.bits())),
         _ => i64::try_from(bits).ok(),
     }
 }
@@ -186,7 +176,7 @@ pub fn loose(tile: DType, constant: Const) -> Result<DType, Fault> {
         return Ok(of_constant);
     }
     match constant {
-        Const::Int(n) if is_integer(tile) && !holds(tile, n) => {
+        Const::Int(n) if tile.is_integer() && !holds(tile, n) => {
             Err(fault!(Code::ConstOutOfRange, "the constant {n} is not a number of {tile}"))
         }
         _ => Ok(tile),

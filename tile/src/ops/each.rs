@@ -15,7 +15,7 @@ use girih_tensor::DType;
 use super::Arg;
 use super::number::encode;
 use super::table::{Each, Gives, Takes};
-use crate::dtype::{self, Category, Const, category, is_integer, is_restricted};
+use crate::dtype::{self, Category, Const, category, is_restricted};
 use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Nan, Overflow, Rounding, Type, Value};
 
@@ -174,7 +174,7 @@ impl Build {
             Takes::FloatsOnly if category(dtype) != Category::Float => {
                 bail!(Code::IntegerInputUnsupported, "`{name}` takes floats, not {dtype}");
             }
-            Takes::Integers if !is_integer(dtype) => {
+            Takes::Integers if !dtype.is_integer() => {
                 let code =
                     if dtype == DType::Bool { Code::BoolArithmetic } else { Code::FloatInputUnsupported };
                 bail!(code, "`{name}` takes integers, not {dtype}");
@@ -271,7 +271,7 @@ impl Build {
             "`{name}` of {dtype} does not flush to zero: f32 arithmetic does"
         );
         ensure!(
-            mode.overflow == Overflow::Wraps || op.overflows() && is_integer(dtype),
+            mode.overflow == Overflow::Wraps || op.overflows() && dtype.is_integer(),
             Code::Overflow,
             "`{name}` of {dtype} does not overflow: sums, differences, products and shifts to the left of integers do"
         );
@@ -287,7 +287,7 @@ impl Build {
         let directed = matches!(rounding, Rounding::Zero | Rounding::Down | Rounding::Up);
         let has = rounding == Rounding::Nearest
             || directed && matches!(dtype, DType::F16 | DType::Bf16 | DType::F32 | DType::F64)
-            || rounding == Rounding::Zero && is_integer(dtype);
+            || rounding == Rounding::Zero && dtype.is_integer();
         ensure!(
             has,
             Code::RoundingUnsupported,

@@ -4,7 +4,7 @@ use girih_tensor::DType;
 
 use super::table::Each;
 use super::{Arg, Mode, broadcast};
-use crate::dtype::{self, Category, Const, category, is_integer};
+use crate::dtype::{self, Category, Const, category};
 use crate::error::{Code, Fault, bail, ensure, fault};
 use crate::fit;
 use crate::hints::Hint;
@@ -447,7 +447,7 @@ impl Build {
         let value = self.value(arg)?;
         let dtype = self.ty(value).dtype;
         ensure!(
-            is_integer(dtype),
+            dtype.is_integer(),
             Code::IndexNonInteger,
             "`{name}` at an index of {dtype}: integers are accepted"
         );
@@ -470,7 +470,7 @@ impl Build {
                 let fits = match constant {
                     Const::Bool(_) => true,
                     Const::Int(n) if dtype == DType::Bool => matches!(n, 0 | 1),
-                    Const::Int(n) => !is_integer(dtype) || dtype::holds(dtype, n),
+                    Const::Int(n) => !dtype.is_integer() || dtype::holds(dtype, n),
                     Const::Float(_) => category(dtype) == Category::Float,
                 };
                 if fits {

@@ -21,7 +21,6 @@ use girih_codegen::algorithm::math;
 use girih_tensor::DType;
 
 use super::Arg;
-use crate::dtype::is_integer;
 use crate::error::{Code, Fault, bail, ensure};
 use crate::ir::{Build, Rounding, Value};
 use crate::math::Writer;
@@ -55,7 +54,7 @@ impl Build {
         let mut values = [self.value(seed)?, self.value(offset)?];
         let types = values.map(|value| self.ty(value));
         ensure!(
-            !types.iter().any(|ty| !is_integer(ty.dtype)),
+            !types.iter().any(|ty| !ty.dtype.is_integer()),
             Code::FloatInputUnsupported,
             "random numbers of a seed {} and offsets {}: integers are accepted",
             types[0],

@@ -4,7 +4,6 @@ use girih_tensor::DType;
 
 use super::each::arithmetic;
 use super::shape::axis;
-use crate::dtype::is_integer;
 use crate::error::{Code, Fault, bail, ensure};
 use crate::fit;
 use crate::ir::{Build, Dims, Kind, Type, Value};
@@ -89,7 +88,7 @@ impl Build {
     /// [`Code::FloatInputUnsupported`], [`Code::BoolArithmetic`], [`Code::Shape`] for no bins.
     pub fn histogram(&mut self, value: Value, bins: i64) -> Result<Value, Fault> {
         let ty = self.ty(value);
-        if !is_integer(ty.dtype) {
+        if !ty.dtype.is_integer() {
             let code =
                 if ty.dtype == DType::Bool { Code::BoolArithmetic } else { Code::FloatInputUnsupported };
             bail!(code, "`histogram` counts integers, not {}", ty.dtype);
