@@ -41,22 +41,12 @@ pub fn category(dtype: DType) -> Category {
     }
 }
 
-/// Whether the dtype is a signed integer.
-pub fn is_signed(dtype: DType) -> bool {
-    dtype.is_signed()
-}
-
 /// The range of an integer dtype as an index; of 64 bits what addresses reach.
 pub(crate) fn range(dtype: DType) -> (i64, i64) {
     let far = 1i128 << 60;
     let (least, most) = dtype.range().unwrap_or((0, 1));
     let within = |n: i128| fit::wrapped(n.clamp(-far, far)).cast_signed();
     (within(least), within(most))
-}
-
-/// Whether the dtype is an integer.
-pub fn is_integer(dtype: DType) -> bool {
-    dtype.is_integer()
 }
 
 /// Dtypes that are stored, cast and multiplied, and take part in nothing else: tf32, floats of 8 bits and fewer, integers of 4 bits.
@@ -75,7 +65,7 @@ pub fn promote(a: DType, b: DType) -> Result<DType, Fault> {
     ensure!(!is_restricted(a) && !is_restricted(b), Fault::PromotionRestrictedFloat { a, b });
     match (category(a), category(b)) {
         (x, y) if x != y => Ok(if x > y { a } else { b }),
-        (Category::Integer, _) if is_signed(a) != is_signed(b) => Err(Fault::PromotionMixedSign { a, b }),
+        (Category::Integer, _) if a.is_signed() != b.is_signed() => Err(Fault::PromotionMixedSign { a, b }),
         (Category::Float, _) if a.bits() == b.bits() => Err(Fault::PromotionF16Bf16 { a, b }),
         _ => Ok(if a.bits() >= b.bits() { a } else { b }),
     }
@@ -100,7 +90,7 @@ pub fn dtype_of(constant: Const) -> Result<DType, Fault> {
 pub fn of_constants(constants: &[Const]) -> Result<DType, Fault> {
     let all = constants.iter().map(|&constant| dtype_of(constant)).collect::<Result<Vec<_>, _>>()?;
     let highest = all.into_iter().max_by_key(|&dtype| category(dtype)).unwrap_or(DType::Bool);
-    if is_integer(highest) { least_integer(constants) } else { Ok(highest) }
+    if highest.is_integer() { least_integer(constants) } else { Ok(highest) }
 }
 
 /// The least dtype that holds all integers among constants.
@@ -115,7 +105,7 @@ fn least_integer(constants: &[Const]) -> Result<DType, Fault> {
 pub(crate) fn integer(dtype: DType, bits: u64) -> Option<i64> {
     match category(dtype) {
         Category::Float => None,
-        _ if is_signed(dtype) => Some(fit::signed(bits, dtype.bits())),
+        _ if dtype.is_signed() => Some(fit::signed(bits, dtype.bits())),
         _ => i64::try_from(bits).ok(),
     }
 }
@@ -136,7 +126,7 @@ pub fn loose(tile: DType, constant: Const) -> Result<DType, Fault> {
         return Ok(of_constant);
     }
     match constant {
-        Const::Int(n) if is_integer(tile) && !holds(tile, n) => {
+        Const::Int(n) if tile.is_integer() && !holds(tile, n) => {
             Err(Fault::ConstOutOfRange { constant, dtype: tile })
         }
         _ => Ok(tile),

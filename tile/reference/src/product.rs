@@ -1,7 +1,6 @@
 //! Products of matrices.
 
 use super::tile::Tile;
-use girih_tile::dtype::is_integer;
 use girih_tile::exact::float::encode;
 use girih_tile::exact::{integer, mask, number};
 use girih_tile::ir::Rounding;
@@ -17,7 +16,7 @@ pub(super) fn mma(a: &Tile, b: &Tile, acc: &Tile) -> Tile {
         let pairs = (0..k).map(|i| (x[(batch * m + row) * k + i], y[(batch * k + i) * n + column]));
         let pairs: Vec<_> = pairs.collect();
         poison |= pairs.iter().any(|((_, left), (_, right))| *left || *right);
-        let bits = if is_integer(dtype) {
+        let bits = if dtype.is_integer() {
             let product = |&((p, _), (q, _)): &((u64, bool), (u64, bool))| {
                 integer(a.ty.dtype, p) * integer(b.ty.dtype, q)
             };

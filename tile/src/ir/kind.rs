@@ -21,30 +21,9 @@ named! {
     }
 }
 
-/// The combination of two elements in a reduction or scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Combine {
-    /// Sum. f16 and bf16 are summed in f32 and rounded once at the end of a reduction.
-    Sum,
-    /// Product, as [`Combine::Sum`].
-    Prod,
-    /// Greatest.
-    Max(Nan),
-    /// Least.
-    Min(Nan),
-    /// Index of the greatest, an s32; the smallest index of equals. Reductions alone.
-    ArgMax(Nan),
-    /// Index of the least, an s32; the smallest index of equals. Reductions alone.
-    ArgMin(Nan),
-    /// Conjunction of bool, bitwise of integers.
-    And,
-    /// Disjunction of bool, bitwise of integers.
-    Or,
-    /// Exclusive or.
-    Xor,
-    /// The operation's region: its arguments are n left and n right scalars, it yields n scalars.
-    Region,
-}
+/// The combination of two elements in a reduction or scan. By a function is by the operation's region: its arguments are n left and n right
+/// scalars, it yields n scalars.
+pub type Combine = girih_codegen::algorithm::distributed::Combine<()>;
 
 /// A tile's window into an array: which elements the tile at an index consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -160,7 +139,7 @@ pub enum Kind {
         axis: u8,
         /// How two elements become one.
         combine: Combine,
-        /// Of [`Combine::Region`]: bits of what changes nothing, one for each operand.
+        /// Of [`Combine::By`]: bits of what changes nothing, one for each operand.
         identity: Arc<[u64]>,
     },
     /// Running combinations along `axis`. `n` operands of one shape, `n` results of the same. Sums and products of f16 and bf16 are computed
@@ -170,7 +149,7 @@ pub enum Kind {
         axis: u8,
         /// How two elements become one.
         combine: Combine,
-        /// Of [`Combine::Region`]: bits of what changes nothing, one for each operand.
+        /// Of [`Combine::By`]: bits of what changes nothing, one for each operand.
         identity: Arc<[u64]>,
         /// From the end.
         reverse: bool,

@@ -60,17 +60,16 @@ mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use girih_codegen::algorithm::distributed::{Group, redistribute, redistribute_by};
+use girih_codegen::algorithm::distributed::{Group, inside, redistribute, redistribute_by};
 use girih_codegen::plan::Dist;
 use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
 use girih_ptx::{Opcode, Operand, Special};
 use girih_tensor::DType;
 
-use crate::dtype::is_integer;
 use crate::error::{Diagnostic, Error, Fault, Result};
 use crate::ir::{ArrayId, Dims, Kind, Op, OpId, Value};
-use crate::place::Plan;
 use crate::place::product::sliced_along;
+use crate::place::{Plan, extents};
 
 pub(crate) use girih_codegen::algorithm::element::How;
 pub use girih_codegen::scalar::register;
@@ -193,7 +192,7 @@ impl Lowering<'_> {
             // A combination runs on padding too, which may be beyond the range of a narrow dtype.
             [reg]
                 if ty.dims.rank() == 0
-                    && is_integer(ty.dtype)
+                    && ty.dtype.is_integer()
                     && (ty.dtype.bits() == 32 || ty.dtype.bits() < 32 && self.alike) =>
             {
                 self.hold_number(value, &reg.clone(), ty.dtype)
@@ -364,8 +363,7 @@ impl Lowering<'_> {
     /// The condition that a thread's value is an element of a tile, and no padding.
     pub(crate) fn inside(&mut self, dist: &Dist, value: usize, dims: &Dims) -> Result<Cond> {
         let origin = self.origin(dist, dims.rank())?;
-        let below = |((at, &n), by): ((&Expr, &u32), i64)| Cond::less(at, &Expr::from(i64::from(n) - by));
-        Ok(Cond::all(origin.iter().zip(dims.iter()).zip(dist.offset(value, dims.rank())).map(below)))
+        Ok(inside(dist, &origin, value, &extents(dims)))
     }
 
     /// Whether any thread holds padding.

@@ -15,7 +15,7 @@ use girih_tensor::DType;
 use super::Arg;
 use super::number::encode;
 use super::table::{Each, Gives, Takes};
-use crate::dtype::{self, Category, Const, category, is_integer, is_restricted};
+use crate::dtype::{self, Category, Const, category, is_restricted};
 use crate::error::{Fault, ensure};
 use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Nan, Overflow, Rounding, Type, Value};
 
@@ -168,7 +168,7 @@ impl Build {
             Takes::FloatsOnly if category(dtype) != Category::Float => {
                 return Err(Fault::IntegerInputUnsupported { operation: name, dtype });
             }
-            Takes::Integers if !is_integer(dtype) => {
+            Takes::Integers if !dtype.is_integer() => {
                 return Err(Fault::FloatInputUnsupported { operation: name, dtype });
             }
             _ => {}
@@ -240,7 +240,7 @@ impl Build {
         }
         let flushes = dtype == DType::F32 && row.ftz;
         ensure!(!mode.ftz || flushes, Fault::FtzNeedsF32 { operation, dtype });
-        let overflows = op.overflows() && is_integer(dtype);
+        let overflows = op.overflows() && dtype.is_integer();
         ensure!(mode.overflow == Overflow::Wraps || overflows, Fault::Overflow { operation, dtype });
         Ok(())
     }
@@ -253,7 +253,7 @@ impl Build {
         let from = self.ty(value);
         rounds("cast", dtype, rounding, |rounding| match rounding {
             Rounding::Nearest => true,
-            Rounding::Zero if is_integer(dtype) => true,
+            Rounding::Zero if dtype.is_integer() => true,
             Rounding::Zero | Rounding::Down | Rounding::Up => {
                 matches!(dtype, DType::F16 | DType::Bf16 | DType::F32 | DType::F64)
             }

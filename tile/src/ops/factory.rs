@@ -18,7 +18,7 @@ use girih_tensor::DType;
 use super::Mode;
 use super::number::encode;
 use super::table::Each;
-use crate::dtype::{Category, Const, category, holds, is_integer};
+use crate::dtype::{Category, Const, category, holds};
 use crate::error::{Fault, ensure};
 use crate::ir::{Build, Dialect, Dims, Kind, Rounding, Type, Value};
 
@@ -58,7 +58,7 @@ impl Build {
 
     fn check_constant(&self, dtype: DType, value: Const) -> Result<(), Fault> {
         let fits = match value {
-            Const::Int(n) if is_integer(dtype) => holds(dtype, n),
+            Const::Int(n) if dtype.is_integer() => holds(dtype, n),
             Const::Int(n) if dtype == DType::Bool => matches!(n, 0 | 1),
             Const::Float(x) => category(dtype) == Category::Float || x.fract() == 0.0 && is_held(dtype, x),
             Const::Bool(_) | Const::Int(_) => true,

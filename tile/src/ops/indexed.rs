@@ -14,7 +14,7 @@ use girih_tensor::DType;
 use super::memory::{Access, Tiles, check_order};
 use super::table::Each;
 use super::{Arg, Mode};
-use crate::dtype::{Const, is_integer};
+use crate::dtype::Const;
 use crate::error::{Fault, ensure};
 use crate::hints::Hint;
 use crate::ir::{ArrayId, Build, Dims, Indexed, Kind, Order, Rmw, Scope, Type, Value};
@@ -281,7 +281,7 @@ impl Build {
             Hint::Latency.check(latency, None)?;
         }
         let values = indices.iter().map(|&arg| self.index_value(name, arg)).collect::<Result<Vec<_>, _>>()?;
-        debug_assert!(values.iter().all(|&value| is_integer(self.ty(value).dtype)));
+        debug_assert!(values.iter().all(|&value| self.ty(value).dtype.is_integer()));
         Ok(values)
     }
 }

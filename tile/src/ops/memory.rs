@@ -4,7 +4,7 @@ use girih_tensor::DType;
 
 use super::table::Each;
 use super::{Arg, Mode, broadcast};
-use crate::dtype::{self, Category, Const, category, is_integer};
+use crate::dtype::{self, Category, Const, category};
 use crate::error::{Fault, ensure};
 use crate::fit;
 use crate::hints::Hint;
@@ -407,7 +407,7 @@ impl Build {
     pub(super) fn index_value(&mut self, name: &'static str, arg: Arg) -> Result<Value, Fault> {
         let value = self.value(arg)?;
         let dtype = self.ty(value).dtype;
-        ensure!(is_integer(dtype), Fault::IndexNonInteger { operation: name, dtype });
+        ensure!(dtype.is_integer(), Fault::IndexNonInteger { operation: name, dtype });
         let wide = dtype.bits() == 64 || dtype == DType::U32;
         self.cast(value, if wide { DType::S64 } else { DType::S32 }, Rounding::Nearest)
     }
@@ -427,7 +427,7 @@ impl Build {
                 let fits = match constant {
                     Const::Bool(_) => true,
                     Const::Int(n) if dtype == DType::Bool => matches!(n, 0 | 1),
-                    Const::Int(n) => !is_integer(dtype) || dtype::holds(dtype, n),
+                    Const::Int(n) => !dtype.is_integer() || dtype::holds(dtype, n),
                     Const::Float(_) => category(dtype) == Category::Float,
                 };
                 if fits {

@@ -21,7 +21,6 @@ use girih_codegen::algorithm::math;
 use girih_tensor::DType;
 
 use super::Arg;
-use crate::dtype::is_integer;
 use crate::error::Fault;
 use crate::ir::{Build, Rounding, Type, Value};
 use crate::math::Writer;
@@ -49,7 +48,7 @@ impl Build {
     pub fn randint4(&mut self, seed: Arg, offset: Arg) -> Result<[Value; 4], Fault> {
         let mut values = [self.value(seed)?, self.value(offset)?];
         let types = values.map(|value| self.ty(value));
-        if let Some(&Type { dtype, .. }) = types.iter().find(|ty| !is_integer(ty.dtype)) {
+        if let Some(&Type { dtype, .. }) = types.iter().find(|ty| !ty.dtype.is_integer()) {
             return Err(Fault::FloatInputUnsupported { operation: "rand", dtype });
         }
         let dims = super::broadcast(types[0].dims, types[1].dims)?;

@@ -203,7 +203,7 @@ impl Build {
         let dims = self.ty(operands[0]).dims;
         let types: Vec<Type> =
             operands.iter().map(|&value| Type { dims: dims.with(at, 1), ..self.ty(value) }).collect();
-        let kind = Kind::Reduce { axis: fit::axis(at), combine: Combine::Region, identity: bits.into() };
+        let kind = Kind::Reduce { axis: fit::axis(at), combine: Combine::By(()), identity: bits.into() };
         let results = self.push_regions(kind, &operands, &types, vec![region]);
         if how.keepdims || self.dialect == Dialect::Cxx {
             return Ok(results);

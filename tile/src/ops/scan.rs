@@ -87,6 +87,6 @@ impl Build {
     ) -> Result<Vec<Value>, Fault> {
         let (operands, at, bits) = self.combined("scan", values, along, identity)?;
         let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();
-        Ok(self.push_regions(how.kind(at, Combine::Region, bits), &operands, &types, vec![region]))
+        Ok(self.push_regions(how.kind(at, Combine::By(()), bits), &operands, &types, vec![region]))
     }
 }

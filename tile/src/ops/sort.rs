@@ -4,7 +4,6 @@ use girih_tensor::DType;
 
 use super::each::arithmetic;
 use super::shape::axis;
-use crate::dtype::is_integer;
 use crate::error::{Fault, ensure};
 use crate::fit;
 use crate::ir::{Build, Dims, Kind, Type, Value};
@@ -85,7 +84,7 @@ impl Build {
     pub fn histogram(&mut self, value: Value, bins: i64) -> Result<Value, Fault> {
         let (operation, dtype) = ("histogram", self.ty(value).dtype);
         ensure!(dtype != DType::Bool, Fault::BoolArithmetic { operation });
-        ensure!(is_integer(dtype), Fault::FloatInputUnsupported { operation, dtype });
+        ensure!(dtype.is_integer(), Fault::FloatInputUnsupported { operation, dtype });
         let dims = self.tile_dims(&[bins])?;
         Ok(self.push1(Kind::Histogram, &[value], Type { dtype: DType::S32, dims }))
     }

@@ -5,7 +5,7 @@ use girih_tensor::{DType, Element};
 use super::index::Shape;
 use super::operand::IntoItem;
 use super::{Tile, dims};
-use crate::dtype::{Const, is_integer};
+use crate::dtype::Const;
 use crate::elem::{Elem, Integer};
 use crate::ir::{Dims, Kind, Type};
 use crate::ops;
@@ -90,7 +90,7 @@ pub fn strict<T: Elem>(value: T) -> Tile<T> {
 /// A number as a constant. What f64 does not hold, the greatest integers, is read from how they print.
 fn constant<T: Element>(value: T) -> Const {
     match format!("{value:?}").parse::<i128>() {
-        Ok(n) if is_integer(T::DTYPE) => Const::Int(n),
+        Ok(n) if T::DTYPE.is_integer() => Const::Int(n),
         _ if T::DTYPE == DType::Bool => Const::Bool(value.to_f64() != 0.0),
         _ => Const::Float(value.to_f64()),
     }

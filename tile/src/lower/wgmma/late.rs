@@ -153,7 +153,7 @@ impl Lowering<'_> {
     /// Frees a slot that an iteration before has read, if there was one.
     pub(super) fn free_past(&mut self, address: &Reg) -> Result<(), Error> {
         let address = self.b.var(address, 0, FAR, 8);
-        let leader = Cond::less(&self.thread.rem(i64::from(WARPGROUP))?, &Expr::from(1));
+        let leader = self.leader(true)?;
         let any = Cond::less(&Expr::from(0), &address);
         Ok(Mbarrier::new(&address)?.arrive(&mut self.b, &Cond::all([leader, any]))?)
     }

@@ -126,7 +126,7 @@ impl Lowering<'_> {
     }
 
     /// Whether this is the thread that issues the copies that store, of a warpgroup or of all.
-    fn leader(&self, apart: bool) -> Result<Cond, Error> {
+    pub(super) fn leader(&self, apart: bool) -> Result<Cond, Error> {
         let number = if apart { self.thread.rem(WARPGROUP.into())? } else { self.thread.clone() };
         Ok(Cond::less(&number, &Expr::from(1)))
     }
