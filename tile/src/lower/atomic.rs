@@ -8,7 +8,7 @@ use girih_tensor::DType;
 use super::memory::{Touch, global};
 use super::words::{immediate, m, moved};
 use super::{Lowering, register};
-use crate::error::Result;
+use crate::error::{Fault, Result};
 use crate::ir::{Indexed, Op, OpId, Order, Rmw, Value};
 use crate::pass::uses::readers;
 
@@ -62,7 +62,7 @@ impl Lowering<'_> {
         self.touch(at.array, true, Touch::Any);
         let dtype = places.array.dtype;
         if rmw == Rmw::Add && dtype == DType::Bf16 && self.b.sm() < 90 {
-            return Err(self.unsupported(id, "sums of bf16 in memory begin with sm_90"));
+            return Err(self.refused(id, Fault::AtomicSum { dtype, sm: self.b.sm() }));
         }
         let result = op.results.first().copied().filter(|&value| self.is_used(value));
         let (own, dist) = (places.dist.owner(&self.thread)?, places.dist);

@@ -66,7 +66,7 @@ use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
 use girih_ptx::{Opcode, Operand, Special};
 use girih_tensor::DType;
 
-use crate::error::{Code, Error, Fault, Result};
+use crate::error::{Diagnostic, Error, Fault, Result};
 use crate::ir::{ArrayId, Dims, Kind, Op, OpId, Value};
 use crate::place::product::sliced_along;
 use crate::place::{Plan, extents};
@@ -127,7 +127,7 @@ pub struct Lowering<'a> {
 /// Lowers a placed function for an architecture, such as 90 for sm_90.
 ///
 /// # Errors
-/// [`Error::Lower`] for what cannot be lowered, [`Error::Codegen`].
+/// [`Error::Lower`] for what the device does not have, [`Error::Codegen`].
 pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered> {
     let Target { sm, programmatic } = target.into();
     let mut b = Builder::new(&plan.func.name, sm, plan.block());
@@ -176,7 +176,7 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered> {
 
 /// The error for a plan whose parts do not go together.
 fn unfit(why: impl Into<String>) -> Error {
-    Error::Lower(Fault::new(Code::Unsupported, why))
+    Error::Contradiction(why.into())
 }
 
 impl Lowering<'_> {
@@ -284,14 +284,18 @@ impl Lowering<'_> {
         }
     }
 
-    /// The error for an operation that is not lowered.
+    /// The error for an operation that the device does not have.
+    pub(crate) fn refused(&self, id: OpId, fault: Fault) -> Error {
+        Error::Lower(Box::new(Diagnostic::at(self.plan.func.op(id).site, fault)))
+    }
+
+    /// The error for an operation that is not lowered, by a fault of girih.
     pub(crate) fn unsupported(&self, id: OpId, why: &str) -> Error {
         let op = self.plan.func.op(id);
         let types: Vec<String> =
             op.operands.iter().map(|&value| self.plan.func.ty(value).to_string()).collect();
         let site = op.site.map_or_else(String::new, |site| format!("{site}: "));
-        let message = format!("{site}{:?} of {}: {why}", op.kind, types.join(", "));
-        unfit(message)
+        unfit(format!("{site}{:?} of {}: {why}", op.kind, types.join(", ")))
     }
 
     /// The registers of a value, in the order of its distribution.

@@ -46,7 +46,7 @@ impl<T> Fill for Tile<T> {
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn full<T: Elem>(shape: impl Shape, value: impl Fill) -> Tile<T> {
-    let Some(dims) = dims("full", &shape.extents()) else { return Tile::of(Raw::POISON) };
+    let Some(dims) = dims(&shape.extents()) else { return Tile::of(Raw::POISON) };
     let item = value.fill();
     let extents: Vec<i64> = dims.iter().map(|&n| n.into()).collect();
     Tile::of(apply("full", &[item], |build, args| match item {
@@ -100,7 +100,7 @@ fn constant<T: Element>(value: T) -> Const {
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn arange<T: Integer>(n: usize) -> Tile<T> {
-    let Some(dims) = dims("arange", &[n]) else { return Tile::of(Raw::POISON) };
+    let Some(dims) = dims(&[n]) else { return Tile::of(Raw::POISON) };
     let ty = Type { dtype: T::DTYPE, dims };
     Tile::of(apply("arange", &[], |build, _| Ok(build.push1(Kind::Iota, &[], ty))))
 }

@@ -30,7 +30,7 @@ use girih_tensor::{DType, Tensor};
 
 use super::words::m;
 use super::{Held, Lowering, register};
-use crate::error::{Code, Error, Fault};
+use crate::error::Error;
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Def, Kind, OpId, Value};
@@ -360,11 +360,6 @@ fn stored(product: &Wgmma, at: usize) -> SharedTile {
         latency: None,
         cut: Vec::new(),
     }
-}
-
-/// The error for what a plan with products must not have.
-fn wrong(message: &str) -> Error {
-    Error::Lower(Fault::new(Code::Unsupported, message))
 }
 
 /// Whether the results of an operation are in registers of their own.

@@ -11,8 +11,7 @@ use girih_layout::Swizzle;
 use girih_ptx::{Opcode, Operand, Special};
 
 use super::super::words::m;
-use super::super::{Held, Lowering};
-use super::wrong;
+use super::super::{Held, Lowering, unfit};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{OpId, Value};
@@ -191,7 +190,7 @@ impl Lowering<'_> {
 
     pub(super) fn ring(&self, id: OpId) -> Result<usize, Error> {
         let ring = self.plan.products.pipeline.loads.get(&id).copied();
-        ring.ok_or_else(|| wrong("a load without a ring of slots"))
+        ring.ok_or_else(|| unfit("a load without a ring of slots"))
     }
 
     /// Takes note of the tile that the producer brings for a load.
@@ -201,7 +200,7 @@ impl Lowering<'_> {
         let slots = &self.products.rings[ring];
         let (base, step) = (slots.matrices.clone(), slots.step);
         if part.first == id {
-            let state = slots.state.clone().ok_or_else(|| wrong("a ring without a state"))?;
+            let state = slots.state.clone().ok_or_else(|| unfit("a ring without a state"))?;
             // The state goes on while the slot is in use.
             let slot = state.pass(&mut self.b);
             self.products.tickets.insert(id, Ticket { ring, slot, waited: false });
@@ -214,7 +213,7 @@ impl Lowering<'_> {
     /// The slot of a load.
     fn ticket(&self, id: OpId) -> Result<Ticket, Error> {
         let first = self.plan.products.pipeline.part(id).first;
-        self.products.tickets.get(&first).cloned().ok_or_else(|| wrong("a tile that has not come"))
+        self.products.tickets.get(&first).cloned().ok_or_else(|| unfit("a tile that has not come"))
     }
 
     /// Waits until the tile of a load has come, before the first product that reads it, and the tiles with which it shares a slot.

@@ -10,7 +10,7 @@ use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::Word;
 
 use super::super::memory::{global, padding};
-use super::super::{Held, Lowering};
+use super::super::{Held, Lowering, unfit};
 use super::roles::Role;
 use super::{has_own_registers, stored};
 use crate::error::Error;
@@ -176,7 +176,7 @@ impl Lowering<'_> {
         dims: Dims,
         regs: &[Reg],
     ) -> Result<Expr, Error> {
-        let missing = || super::wrong("a tile without a place in shared memory");
+        let missing = || unfit("a tile without a place in shared memory");
         let [base, matrices] = self.products.buffers.get(&place).cloned().ok_or_else(missing)?;
         if !self.loops.is_empty() {
             // The products of the iteration before have read what stands there.
