@@ -32,7 +32,7 @@ pub(crate) struct Args {
     jsonl: bool,
 }
 
-/// What runs programs of the tile language.
+/// The device that runs programs of the tile language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum On {
     /// The reference evaluator, which defines what programs mean

@@ -98,7 +98,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is chosen, why, and what the hardware allows.
+/// The chosen configuration, the reasons, and the hardware's limits.
 #[derive(Serialize)]
 struct Report {
     m: i64,

@@ -56,7 +56,7 @@ impl What {
     }
 }
 
-/// What is listed under a name, in columns for people and in fields for programs.
+/// An entry of a list, in columns for people and in fields for programs.
 struct Row {
     name: String,
     columns: Vec<String>,

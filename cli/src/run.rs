@@ -1,4 +1,4 @@
-//! What the commands that run kernels share: the device, the measurement of time, and parts of reports.
+//! The common parts of commands that run kernels: the device, the measurement of time, and parts of reports.
 
 mod report;
 
@@ -34,7 +34,7 @@ pub(crate) struct Peak {
     pub(crate) checks: u64,
 }
 
-/// What a simulator's checks remember at most of an array of this many bytes, of which a kernel accesses this many elements.
+/// The most memory that a simulator's checks use for an array of this many bytes, of which a kernel accesses this many elements.
 pub(crate) fn checks(array: u64, elements: u64, dtype: DType) -> u64 {
     /// Bytes that are remembered together.
     const PAGE: u64 = 4096;

@@ -125,7 +125,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
 }
 
 impl Args {
-    /// What is to be launched, and the name of the kernel if one is chosen.
+    /// The launch, and the name of the kernel if one is chosen.
     fn plan(&self) -> Result<(Plan, Option<String>), Error> {
         let Some(file) = &self.launches else {
             let (grid, block) = (self.grid.unwrap_or([1; 3]), self.block.unwrap_or([1; 3]));

@@ -97,7 +97,7 @@ impl<T: Element + Pod> ExtrasOnDevice<T> {
         })
     }
 
-    /// What a call is given, by name.
+    /// The arguments of a call, by name.
     pub(crate) fn given(&self, problem: &Problem) -> Vec<(&'static str, Given<'_>)> {
         let (wide, narrow) = (Given::from(&self.wide), Given::from(&self.narrow));
         let bias =

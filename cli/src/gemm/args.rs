@@ -186,8 +186,8 @@ fn extents(file: &Npy, major: Major) -> [i64; 2] {
     if major == Major::K { [outer, inner] } else { [inner, outer] }
 }
 
-/// What a command holds at once that multiplies by a kernel of this family: the matrices and the copies that kernels multiply in their place; on
-/// the host the matrices, C as bytes and as elements, and what the reference reads of them.
+/// The peak memory of a command that computes a GEMM by a kernel of this family: the matrices and the copies that kernels multiply instead; on the
+/// host also the matrices, C as bytes and as elements, and the rows and columns that the reference reads.
 pub(crate) fn peak(
     problem: &Problem,
     kind: KernelKind,

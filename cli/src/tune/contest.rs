@@ -22,7 +22,7 @@ impl<C> Tuned<C> {
     }
 }
 
-/// What costs are counted in. The simulator has no time: it counts instructions, and what their memory accesses cost.
+/// The unit of costs. The simulator has no time: it counts instructions and the costs of their memory accesses.
 pub(super) fn unit(device: &Device) -> &'static str {
     match device.kind() {
         Kind::Cuda => "us",

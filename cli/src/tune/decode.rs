@@ -74,7 +74,7 @@ fn tune<T: Element + Pod, C: Element + Pod>(
     for config in plans(session, problem, args.problem.parts)? {
         match Decode::planned(device, problem, config.clone()) {
             Ok(kernel) => field.push(Entrant::new(config, kernel)),
-            // What the driver does not take is no candidate.
+            // A configuration that the driver refuses is no candidate.
             Err(error) if !field.is_empty() => said.left_out(&described(&config), &error.to_string()),
             Err(error) => return Err(error.into()),
         }

@@ -16,7 +16,7 @@ use crate::progress::Busy;
 use crate::run::{Peak, RunArgs, Session, checks};
 use crate::{CommandResult, Error, programs, records};
 
-/// What is said below the arguments.
+/// The text below the arguments.
 pub(super) const AFTER: &str = "\
 Programs by name: the kernels of `girih::programs`, each with its dtype and tile, such as softmax_bf16_16x1024; `girih list kernels tile` \
 lists them. A size that a program does not have gets those that it has. A program that takes the record up makes its launch by `girih_tile::tune::launch`.";
@@ -53,7 +53,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let is_simulated = device.kind() == Kind::Sim;
     let sizes = sizes(entry, &args.sizes, is_simulated)?;
     let space = space(entry, &args.hints)?;
-    // What the file holds is judged before anything is measured.
+    // The file is checked before anything is measured.
     let mut records = match args.output.as_deref().filter(|path| path.exists()) {
         Some(path) => records::read(path, |text| Records::read(text, device.limits()))?,
         None => Records::new(device.limits()),

@@ -1,4 +1,4 @@
-//! What is decoded, as arguments say it.
+//! Arguments that describe the problem of a decoding command.
 
 use girih_device::sizes::{size, word};
 use girih_kernels::attention::decode::{DecodeProblem, ScalesOf};

@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use crate::attention::options::Extras;
 use crate::gemm::random;
 
-/// What decoding reads. Keys and values that no sequence has are NaN.
+/// The inputs of decoding. Keys and values beyond a sequence are NaN.
 pub(crate) struct Inputs<T, C> {
     pub(crate) q: Vec<T>,
     pub(crate) kv: [Vec<C>; 2],

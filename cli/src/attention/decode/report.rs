@@ -1,4 +1,4 @@
-//! What `girih attention decode` reports.
+//! The report of `girih attention decode`.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::run::{self, line};
 /// The report of one decoding.
 pub(super) type Report = run::Report<ProblemReport, PlanReport, CheckReport>;
 
-/// What is computed.
+/// The problem.
 #[derive(Serialize)]
 pub(super) struct ProblemReport {
     batch: i64,
