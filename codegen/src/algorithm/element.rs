@@ -72,7 +72,7 @@ impl fmt::Display for Rounding {
     }
 }
 
-/// What the least or greatest of values and NaN is.
+/// The result of a maximum or minimum if an operand is NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Nan {
     /// NaN counts as missing.
@@ -89,6 +89,6 @@ pub struct How {
     pub rounding: Rounding,
     /// Whether subnormal numbers of f32 are flushed to zero.
     pub ftz: bool,
-    /// What the least or greatest of values and NaN is.
+    /// The result of a maximum or minimum if an operand is NaN.
     pub nan: Nan,
 }

@@ -32,9 +32,9 @@ pub use registers::compute;
 
 use crate::algorithm::element::{Each, How, Rounding};
 
-/// Whether a function of operands of this dtype is made of others. What is not is an instruction, or a few.
+/// Whether a function of operands of this dtype is expanded to other functions. A function that is not expanded is one instruction or a few.
 ///
-/// What stays, besides arithmetic, comparison and bits:
+/// These are not expanded, nor are arithmetic, comparison and bits:
 ///
 /// | function | dtype | rounding |
 /// |---|---|---|

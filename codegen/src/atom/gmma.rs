@@ -194,7 +194,7 @@ impl GmmaLayout {
     }
 }
 
-/// What a matrix descriptor says besides the address.
+/// The fields of a matrix descriptor other than the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GmmaDesc {
     /// The exchange of units.

@@ -48,7 +48,7 @@ pub struct Ring {
     pub registers: [u32; 2],
 }
 
-/// What the producer and the consumers share.
+/// The state that producer and consumers share.
 struct Parts<'a> {
     ring: Ring,
     interface: &'a Interface<'a>,

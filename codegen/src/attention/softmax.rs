@@ -62,7 +62,7 @@ pub struct Softmax {
     references: Tensor<Rmem>,
     /// The thread's shares of the sums of exponentials.
     powers: Tensor<Rmem>,
-    /// What powers of two take as exponents is this times a score.
+    /// The factor that makes exponents of 2 of scores.
     scale: Scalar,
 }
 
@@ -220,7 +220,7 @@ impl Softmax {
         powers.into_iter().zip(maxima).map(part).collect()
     }
 
-    /// What the rows' softmax leaves, row by row. All threads of a warp take part.
+    /// The softmax statistics of the rows, row by row. All threads of a warp take part.
     ///
     /// # Errors
     /// As [`Builder::scalar`].

@@ -4,10 +4,10 @@ use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 
 use super::Builder;
 
-/// What caches keep of what a kernel reads and writes (PTX ISA, "Cache Operators", "Cache Eviction Priority Hints").
+/// Cache hints of loads and stores (PTX ISA, "Cache Operators", "Cache Eviction Priority Hints").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Caching {
-    /// What the hardware keeps without being told.
+    /// The hardware's default.
     #[default]
     Normal,
     /// Loads by the path of memory that no one writes, which the first-level cache does not keep; the second-level cache is asked for 256 bytes at a

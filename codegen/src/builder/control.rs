@@ -19,7 +19,7 @@ struct Steps {
     done: Name,
 }
 
-// What does not depend on the body's type is in functions of its own: the others are compiled for each body.
+// Code that does not depend on the body's type is in functions of its own, since the others are compiled for each body.
 impl Builder {
     pub(super) fn label(&mut self, what: &str) -> Name {
         self.labels += 1;

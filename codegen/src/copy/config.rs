@@ -39,7 +39,7 @@ pub struct CopyConfig {
     pub through: Through,
     /// The order in which blocks go through the tiles.
     pub walk: Walk,
-    /// What caches keep.
+    /// The cache hints.
     pub caching: Caching,
     /// Whether the kernel waits before it accesses memory, so that its launch may be a programmatic one, and lets the kernel after it prepare
     /// itself meanwhile (programmatic dependent launch, sm_90).
@@ -49,9 +49,9 @@ pub struct CopyConfig {
 /// A mode of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mode {
-    /// What the tile takes of the mode, in elements.
+    /// The extent of the tile along the mode, in elements.
     pub tile: i64,
-    /// What is known of the mode's extent, in the destination.
+    /// The facts about the mode's extent in the destination.
     pub extent: Extent,
     /// Whether the source has only a part of the mode, and what the part's begin and extent, which are parameters, are multiples of.
     pub pad: Option<i64>,
@@ -66,7 +66,7 @@ pub struct Gather {
     pub index: DType,
 }
 
-/// What a module knows of the extent of a mode.
+/// The facts about the extent of a mode that a module is specialised by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// The extent, which the tile covers.

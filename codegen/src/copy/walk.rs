@@ -84,7 +84,7 @@ impl<'a> Walked<'a> {
         let mut rest = number.clone();
         for (i, Digit { mode, count, step }) in self.digits.iter().enumerate() {
             let digit = if i + 1 == self.digits.len() {
-                // What is left is below the last count, which the range of the tile's number does not show.
+                // The rest is below the last count. The range of the tile's index does not show this.
                 b.bounded(&rest, count.range().1 - 1)?
             } else {
                 let (quotient, digit) = b.div_rem(&rest, count)?;

@@ -10,7 +10,7 @@ use crate::params::Params;
 use crate::tiled::mma::Operand;
 use crate::{Error, Kernel};
 
-/// What a launch of a GEMM kernel computes, in elements.
+/// The arguments of a launch of a GEMM kernel, in elements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments {
     /// M, N and K.

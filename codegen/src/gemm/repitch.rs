@@ -33,7 +33,7 @@ const ADDRESSES: i64 = 1 << 48;
 /// The names of the two matrices in parameters.
 const NAMES: [&str; 2] = ["a", "b"];
 
-/// What the pass is specialised by. A module serves every size, every pitch, every alignment and elements of any bytes.
+/// The configuration of the pass. A module accepts every size, pitch and alignment, and elements of any size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RepitchConfig {
     /// The kernel's name in the module.

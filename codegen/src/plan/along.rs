@@ -68,7 +68,7 @@ impl Line {
 }
 
 impl Dist {
-    /// What the coordinate along a mode consists of, the smallest scale first.
+    /// The digits of the coordinate along a mode, the smallest scale first.
     pub fn digits(&self, mode: usize) -> Vec<Digit> {
         let vals = self.vals.iter().enumerate().filter(|(_, leaf)| leaf.mode == mode && leaf.extent > 1);
         let mut found: Vec<Digit> = vals

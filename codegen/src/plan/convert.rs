@@ -132,7 +132,7 @@ impl Conversion {
         self.rounds.iter().flatten().filter(|round| !round.stays()).count()
     }
 
-    /// What the lanes hold afterwards, given what they hold before: the registers of each lane.
+    /// The registers of each lane after the conversion, given the registers of each lane before it.
     ///
     /// # Errors
     /// [`Error::Mismatch`] unless there are 32 lanes with as many registers as the values take.

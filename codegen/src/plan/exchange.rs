@@ -46,7 +46,7 @@ pub struct Shared {
     pub size: i64,
     /// Bytes of an element; a bool takes one.
     pub bytes: i64,
-    /// What the memory's address must be a multiple of, in bytes.
+    /// The required alignment of the memory's address, in bytes.
     pub alignment: i64,
     /// The operand's values as they are stored.
     pub store: Vectors,
@@ -189,7 +189,7 @@ impl Shared {
         most: Option<i64>,
     ) -> Shared {
         let rank = extents.len();
-        // What the operand covers, as far as whole vectors of the result go: then its stores need no bounds.
+        // The memory has room for the operand's padding, up to whole vectors of the result. Its stores need no bounds check then.
         let covered = sides[0].padded(rank);
         let extents: Vec<i64> =
             extents.iter().zip(&covered).map(|(&n, covered)| *covered.max(&n.into())).collect();

@@ -125,7 +125,7 @@ impl Offsets<'_> {
         Ok(self.memory.at(self.tv.at(thread + self.threads * value)?)?)
     }
 
-    /// What is in the way of vectors of `width`.
+    /// The reason against vectors of `width`.
     pub(super) fn limit(&self, width: i64) -> Result<Limit, Error> {
         if self.values % width != 0 {
             return Ok(Limit::Values(self.values));

@@ -13,7 +13,7 @@ pub enum MemoryOrder {
     Relaxed,
     /// The thread's later accesses see what was done before the release whose value the operation reads.
     Acquire,
-    /// What the thread did before is seen by a thread that acquires the value that the operation writes.
+    /// The thread's earlier accesses are visible to a thread that acquires the value that the operation writes.
     Release,
     /// [`MemoryOrder::Acquire`] and [`MemoryOrder::Release`].
     AcqRel,

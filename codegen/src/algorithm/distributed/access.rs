@@ -9,7 +9,7 @@ use crate::algorithm::{load_elements, store_elements};
 use crate::builder::{Access, Cond, Reg};
 use crate::plan::{Dist, Vectors, fastest};
 
-/// What an access does at its elements.
+/// The kind of an access: a load or a store.
 pub enum Move<'r> {
     /// Loads. Where nothing is loaded there are these bits, or anything.
     Load(Option<u64>),

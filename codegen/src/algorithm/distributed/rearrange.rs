@@ -101,7 +101,7 @@ pub fn rearrange<G: Group>(
     let whole = pieces.iter().filter(|(piece, _)| !matches!(piece.part, Part::In(..)));
     let end = whole.map(|(piece, _)| piece.end()).fold(to.end(), i64::max);
     let mut got = Vec::new();
-    // What does not fit goes part by part.
+    // Elements beyond the window are handled window by window.
     for from in (0..end).step_by(WINDOW as usize) {
         let window = (end > WINDOW).then_some(from);
         got = through(group, pieces, to, [end.min(WINDOW), 16], window, &got)?;

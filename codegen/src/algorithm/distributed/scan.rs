@@ -16,7 +16,7 @@ struct Block {
     value: usize,
     /// All its elements combined.
     total: Tuple,
-    /// What is before it in the blocks that it is part of.
+    /// The combination of all earlier elements in the enclosing blocks.
     before: Option<Tuple>,
     /// Of a single element: what is before it, and it. The element alone where the scan is exclusive.
     through: Option<Tuple>,
@@ -33,7 +33,7 @@ pub struct Scan {
     pub exclusive: bool,
 }
 
-/// What is asked of a scan.
+/// The options of a scan.
 struct How<'f, G: Group> {
     rule: Rule<'f, G>,
     reverse: bool,

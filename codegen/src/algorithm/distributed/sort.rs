@@ -18,7 +18,7 @@ use crate::plan::{Digit, Dist, Leaf, Line};
 use crate::scalar::register;
 use crate::{Error, Expr};
 
-/// What an element carries while it is sorted: the dtypes of its registers, the key first.
+/// The registers of an element that is sorted: their dtypes, the key first.
 struct Carried {
     dtypes: Vec<DType>,
     /// Whether the position comes second, and breaks ties.
@@ -105,7 +105,7 @@ fn picked<G: Group>(
     first[mode] = Expr::from(0);
     let start = on_line(&first, line);
     let mut picked: Vec<Reg> = Vec::new();
-    // What shared memory does not hold goes part by part.
+    // Elements beyond the window in shared memory are handled window by window.
     for from in (0..end).step_by(WINDOW as usize) {
         let window = (end > WINDOW).then_some(from);
         let base = group.scratch(end.min(WINDOW), 16)?;

@@ -173,7 +173,7 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
         Ok(ahead)
     })?;
     if config.shares_rows() {
-        // What the warps add up takes the place of the last tiles.
+        // The warps' sums for the combination are stored in the place of the last tiles.
         b.barrier();
     }
     Ok(Sums { output, rows: softmax.parts(b)?, scale })

@@ -38,11 +38,11 @@ pub struct DecodeConfig {
     pub stages: i64,
     /// The resident blocks per SM for which registers are limited.
     pub min_blocks: u32,
-    /// What the kernel can do besides.
+    /// The features of the kernel in addition to plain decoding.
     pub features: DecodeFeatures,
 }
 
-/// What a decoding kernel can do besides attention of each query to all keys up to its own.
+/// The features of a decoding kernel in addition to attention of each query to all keys up to its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DecodeFeatures {
     /// Whether tensors may have fewer columns than [`DecodeConfig::head_dim`].

@@ -20,7 +20,7 @@ const MAX_STEP: i64 = 1 << 30;
 /// The most heads, and the most batches.
 pub(super) const MAX_HEADS: i64 = 1 << 16;
 
-/// What a launch of the two kernels computes. Strides are in elements; columns follow each other in all tensors.
+/// The arguments of a launch of the two kernels. Strides are in elements; columns are contiguous in all tensors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments {
     /// The strides of queries, heads and batches of Q and O, (HeadDim,Query,Head,Batch).
@@ -89,7 +89,7 @@ pub(super) struct Table {
     pub last: Expr,
 }
 
-/// What parts leave.
+/// The partial results that splits store.
 pub(super) struct Parts {
     pub most: Expr,
     /// The least tiles of one.

@@ -25,12 +25,12 @@ const fn apart(converts: bool) -> i64 {
     if converts { 16 } else { 8 }
 }
 
-/// What a warp has when it has gone through its keys.
+/// A warp's result after its last key: accumulators and softmax statistics.
 pub(super) struct Sums {
     pub output: Tensor<Rmem>, // (FrgV,RestM,(N,Tiles))
     /// Of each row the maximum, in units of scores, and the sum of the exponentials relative to it.
     pub rows: Vec<[Scalar; 2]>,
-    /// What scores are multiplied by to become exponents of 2.
+    /// The factor that makes exponents of 2 of scores.
     pub scale: Scalar,
 }
 
@@ -235,7 +235,7 @@ pub(super) fn lse_of([maximum, sum]: &[Scalar; 2], scale: &Scalar) -> Scalar {
     Total { reference: Reference::of(maximum, scale), sum: sum.clone() }.lse(scale)
 }
 
-/// What the two rows have.
+/// The values of the two rows.
 fn pair<T: Clone>(of_rows: &[T]) -> [T; ROWS] {
     [of_rows[0].clone(), of_rows[1].clone()]
 }

@@ -92,7 +92,7 @@ impl Mask {
         Cond::any([behind].into_iter().chain(before))
     }
 
-    /// What the rows of a thread see.
+    /// The keys that the rows of a thread see.
     pub(super) fn of_thread(
         &self,
         b: &mut Builder,

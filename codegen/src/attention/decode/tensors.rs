@@ -68,7 +68,7 @@ impl Interface<'_> {
         Gmem::bounded(pointer + &(&first * 4), DType::F32, &whole).map(Some)
     }
 
-    /// What all parts have left of a row, (HeadDim,Part) and (2,Part), where `first` is the number of the row of the first part.
+    /// The results of all splits for a row, (HeadDim,Part) and (2,Part). `first` is the index of the row in the first split.
     pub(super) fn parts_of_row(&self, parts: &Parts, first: &Expr) -> Result<[Tensor<Gmem>; 2], Error> {
         let columns = Int::fixed(self.config.head_dim);
         let most = Int::fixed(MAX_PARTS);
@@ -89,7 +89,7 @@ impl Interface<'_> {
         Gmem::bounded(&self.o.pointer + &(&first * bytes), self.o.dtype, &row)
     }
 
-    /// What scores are multiplied by to become exponents of 2. With a cap this is for the cap's tanh, and the second is for the exponentials in it.
+    /// The factor that makes exponents of 2 of scores. With a cap it is for the cap's tanh, and a second factor is for the exponentials.
     pub(super) fn scales(&self, b: &mut Builder, head: &Expr) -> Result<(Scalar, Option<Scalar>), Error> {
         let (scale, inner) = (self.scale.clone(), self.inner_scale.clone());
         let Some(of_k) = self.scale_of(b, 0, head)? else { return Ok((scale, inner)) };

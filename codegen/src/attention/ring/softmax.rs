@@ -113,7 +113,7 @@ impl Consumer<'_> {
         Ok(Tensor::new(self.scores.engine().clone(), values))
     }
 
-    /// What the exponentials of the thread's two rows relate to.
+    /// The references of the exponentials of the thread's two rows.
     pub(super) fn references(&self, b: &mut Builder) -> Result<[Reference; 2], Error> {
         let (most, known) = (self.of_rows(b, &self.most)?, b.scalar_in(&self.known, DType::U32)?);
         let of = |row: usize| {
@@ -284,7 +284,7 @@ impl Consumer<'_> {
         adjust(b, interface.inner_scale.as_ref().map(Tanh::Approximate), added.as_ref(), &self.scores)
     }
 
-    /// What is added to the scores of the keys from `at` behind `base` on, as follows from variables of this scope.
+    /// The addend of the scores of the keys from `base + at` on, derived from variables of this scope.
     fn added(
         &self,
         b: &mut Builder,

@@ -113,7 +113,7 @@ impl AtTile<'_> {
     /// How many values of C are computed together.
     fn together(&self) -> i64 {
         let tensors = self.inputs.iter().filter(|given| !matches!(given, Part::Scalar(_))).count() as i64;
-        // What is reduced lies beside what is read.
+        // Reduced values take as many registers as inputs.
         let reduced = if self.reducing.is_empty() { 1 } else { 2 };
         let most = READ_TOGETHER / (tensors.max(1) * reduced);
         (1 << most.max(1).ilog2()).clamp(STORED_TOGETHER, TOGETHER)

@@ -40,7 +40,7 @@ pub(in crate::gemm) struct Reducing {
     stride: Option<Expr>,
 }
 
-/// What a thread has of an output: a value for each of its coordinates along the kept mode.
+/// A thread's partial result of an output: a value for each of its coordinates along the kept mode.
 #[derive(Default)]
 pub(in crate::gemm) struct Partial {
     number: HashMap<Expr, usize>,
@@ -152,7 +152,7 @@ impl Reducing {
     ) -> Result<(), Error> {
         let reduction = self.output.reduction;
         let mut value = reduction.of(value);
-        // What lies outside of C along the kept mode is left out at the end.
+        // Elements outside of C along the kept mode are masked at the end.
         for mode in (0..2).filter(|mode| Some(*mode) != self.kept) {
             // All elements of a thread are compared with the same number, which takes one register.
             let left = &extents[mode] - &coordinate[mode].variable_part();

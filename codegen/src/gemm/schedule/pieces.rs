@@ -10,7 +10,7 @@ use crate::error::GemmError;
 pub(super) const WORDS: usize = 4;
 pub(super) const HALF: u32 = 16;
 pub(super) const FLAGS: u32 = 24;
-/// What is true of a piece, as bits.
+/// Flags of a work unit.
 pub(super) const BACKWARDS: u32 = 1;
 pub(super) const LAST: u32 = 2;
 pub(super) const LEFT: u32 = 4;
@@ -23,7 +23,7 @@ const WINDOWS: u32 = 32;
 /// How many lengths of windows are compared.
 const LENGTHS: u32 = 64;
 
-/// What is to be shared out.
+/// The work that is divided among blocks.
 pub(in crate::gemm) struct Work<'a> {
     /// The tiles of a product, each as its row and column, in the order in which they share rows and columns best.
     pub(in crate::gemm) order: &'a [[u32; 2]],
@@ -271,7 +271,7 @@ impl Cut {
             Cut::Row { tiles } => row(tiles, 0..k, blocks),
         };
         parts.resize(blocks as usize, Vec::new());
-        // What a block waits for, blocks of lower numbers bring.
+        // A block waits for blocks of lower indices only.
         parts.reverse();
         parts
     }

@@ -20,8 +20,8 @@ impl<I: Index> ThrCopy<I> {
         ThrCopy { copy, thread }
     }
 
-    /// What the thread reads of a tensor whose first modes the tile divides, `((Val,RestVal),RestM,RestN,...)`
-    /// (CuTe's `partition_S`). For `ldmatrix` this is the row whose address the thread gives.
+    /// The elements that the thread reads of a tensor whose first modes the tile divides, `((Val,RestVal),RestM,RestN,...)` (CuTe's `partition_S`).
+    /// For `ldmatrix` this is the row whose address the thread passes.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the tile does not divide the tensor's first modes.
@@ -29,7 +29,7 @@ impl<I: Index> ThrCopy<I> {
         self.partition(Side::Source, tensor)
     }
 
-    /// What the thread writes (CuTe's `partition_D`).
+    /// The elements that the thread writes (CuTe's `partition_D`).
     ///
     /// # Errors
     /// As [`ThrCopy::partition_s`].
