@@ -187,7 +187,7 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
-// What follows knows bytes alone: it is compiled once, and not for every type of elements in every program.
+// The functions below work on bytes: they are compiled once, and not for each element type in each program.
 
 fn allocate(device: &Device, bytes: usize) -> Result<(Arc<Allocation>, u64), Error> {
     let address = device.sequence.submit("Device::alloc", &[], |backend| backend.alloc(bytes))?;

@@ -60,8 +60,7 @@ fn left_of_addresses() -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
-/// What the control group has left, if it has a limit (`Documentation/admin-guide/cgroup-v2.rst` of Linux). Pages of files that nobody uses
-/// give way.
+/// The free memory of the control group, if it has a limit (`Documentation/admin-guide/cgroup-v2.rst` of Linux). Pages of unused files count as free.
 fn left_of_group() -> Option<u64> {
     let read = |name: &str| fs::read_to_string(format!("/sys/fs/cgroup/memory.{name}")).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();

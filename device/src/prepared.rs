@@ -65,7 +65,7 @@ pub struct Launch {
     config: LaunchConfig,
     /// The bytes of the arguments in order, without gaps.
     bytes: Box<[u8]>,
-    /// What is kept of each argument, in order.
+    /// The owners of the memory of each argument, in order.
     kept: Box<[Kept]>,
     /// The home sequences of the buffers, without the kernel's own sequence.
     others: Vec<Arc<Sequence>>,

@@ -34,7 +34,7 @@ pub(crate) struct Sequence {
 pub(crate) struct Turn {
     /// The graph that operations go into, while the sequence is being captured by girih.
     pub(crate) capture: Option<Capture>,
-    /// What must be done when the capture has ended.
+    /// The operations for the end of the capture.
     later: Vec<Later>,
 }
 
