@@ -50,7 +50,7 @@ impl std::str::FromStr for KernelKind {
     }
 }
 
-/// What a choice depends on of a device.
+/// The properties of a device on which a choice depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hardware {
     /// The architecture: 90 for sm_90.
@@ -67,8 +67,8 @@ impl From<&Limits> for Hardware {
 
 /// Chooses the configuration for a problem: by the fastest family of kernels, or by `kind`.
 ///
-/// What a kernel may rely on are facts: what divides strides, columns and addresses, and what it need not be able to do. The tile depends on the
-/// head dim and on the longest sequence of queries.
+/// The facts on which a kernel may rely are the divisors of strides, columns and addresses, and the features that it need not have. The tile depends
+/// on the head dim and on the longest sequence of queries.
 ///
 /// # Errors
 /// [`Error::Misfit`] for [`KernelKind::Sm90`] and a problem that TMA copies or `wgmma` do not take.
@@ -142,7 +142,7 @@ fn fastest(problem: &Problem, hardware: Hardware) -> (Tiling, String) {
     (large, large.reason.into())
 }
 
-/// What kernels for sm_90 do not take of a problem, with what is found and what would be accepted.
+/// The first property of a problem that kernels for sm_90 do not support, with its value and the accepted values.
 fn misfit(problem: &Problem) -> Option<(&'static str, String, String)> {
     if problem.dtype() == DType::F32 {
         return Some(("dtype", "f32".into(), "f16 and bf16, which wgmma multiplies".into()));

@@ -39,7 +39,7 @@ pub fn few_queries(problem: &Problem) -> Option<DecodeProblem> {
     if !aligned || problem.keys() < LEAST_KEYS {
         return None;
     }
-    // What decoding does not take it refuses.
+    // Decoding refuses problems that it does not support.
     DecodeProblem::of(problem.clone()).ok()
 }
 

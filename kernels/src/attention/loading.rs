@@ -22,7 +22,7 @@ struct OnDevice {
     blocks: u32,
 }
 
-/// What a table depends on: the problem without what says nothing of its tiles, the tile, and the most blocks.
+/// The key of a table: the problem without facts that do not affect its tiles, the tile, and the largest number of blocks.
 type OfTable = (Problem, [i64; 2], u32);
 /// The most tables that are kept.
 const MOST_TABLES: usize = 1 << 8;
@@ -39,7 +39,7 @@ pub struct Attentions {
     chosen: Cache<(Problem, Option<KernelKind>), Chosen>,
 }
 
-/// What a problem is computed by.
+/// The kernel that is chosen for a problem.
 #[derive(Clone, Debug)]
 enum Chosen {
     Config(AttentionConfig),

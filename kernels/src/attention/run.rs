@@ -100,7 +100,7 @@ impl Attention {
         self.generated().0.shared_bytes()
     }
 
-    /// What the kernel was derived from: names with their layouts as text.
+    /// The layouts that the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
         self.generated().1
     }
@@ -168,8 +168,8 @@ impl Attention {
         self.call(tensors.map(Memory::from), given)
     }
 
-    /// What [`Attention::run_with`] launches, as a value: checked and encoded once, for programs that run it many times or launch it
-    /// themselves. Nothing is launched where there are no queries.
+    /// Prepares the launch of [`Attention::run_with`]: checked and encoded once, for programs that run it many times or launch it themselves. Without
+    /// queries nothing is launched.
     ///
     /// # Errors
     /// As [`Attention::run_with`].

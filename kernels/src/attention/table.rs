@@ -109,7 +109,7 @@ impl Table {
         own.take_while(|tile| **tile != QueryTile::END)
     }
 
-    /// What all blocks have to do together, and what the one has that has most: in tiles of keys, and as many again as there are tiles of queries.
+    /// The work of all blocks together, and the work of the block with the most: in tiles of keys, plus the number of tiles of queries.
     pub fn loads(&self) -> [i64; 2] {
         self.loads
     }
@@ -180,7 +180,7 @@ fn tiles_of(
     })
 }
 
-/// What each block has to do so far.
+/// The work of each block so far.
 struct Lists {
     /// The tiles of each block, each with the number of its group.
     lists: Vec<Vec<(usize, QueryTile)>>,

@@ -83,7 +83,7 @@ pub(super) fn padded(src: &Lay, dst: &Lay, low: &[i64]) -> Result<Vec<Mode>, Err
 /// The modes of two layouts of one size. Extents are divided until both have the same.
 pub(super) fn common(src: &Lay, dst: &Lay) -> Result<Vec<Mode>, Error> {
     let refused = || Error::CopyShapes { src: src.shape().to_string(), dst: dst.shape().to_string() };
-    // What is left, the next leaf last.
+    // The remaining modes, the next leaf last.
     let several = |which, layout| -> Result<Vec<[i64; 2]>, Error> {
         Ok(leaves(which, layout)?.into_iter().filter(|[extent, _]| *extent != 1).rev().collect())
     };

@@ -17,7 +17,7 @@ pub struct Piece {
     pub index: i64,
     /// The extents of the modes.
     pub extents: Vec<i64>,
-    /// What the source has of each mode; it may be nothing.
+    /// The part of each mode that the source has; it may be empty.
     pub pads: Vec<Option<Pad>>,
 }
 

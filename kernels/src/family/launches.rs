@@ -10,7 +10,7 @@ use super::Need;
 use crate::Error;
 use crate::launch::run;
 
-/// What a call gives.
+/// The arguments of a call.
 pub(crate) type Given<'g, 'a> = &'g [(Slot<&'g str>, Arg<'a>)];
 
 /// Memory, or a number, that a call gives by its name.
@@ -103,7 +103,7 @@ impl Step {
         })
     }
 
-    /// What calls give for the open parameters, in their order. What is missing is left out.
+    /// The arguments of a call for the open parameters, in order. Missing ones are skipped.
     fn given<'a>(&self, given: Given<'_, 'a>) -> impl Iterator<Item = (&Name, Arg<'a>)> {
         self.open().filter_map(move |(param, wanted, first)| {
             let (_, arg) = given.iter().find(|(slot, _)| *slot == wanted)?;

@@ -182,7 +182,7 @@ fn teams(config: &GemmConfig) -> i64 {
     config.mainloop.warp_specialized().map_or(1, |parts| parts.teams)
 }
 
-/// What a configuration is in a line: tile, warpgroups, stages, schedule, store, and what is unusual.
+/// The configuration in a line: tile, warpgroups, stages, schedule, store, and the unusual options.
 pub fn described(config: &GemmConfig) -> String {
     let [m, n, k] = config.tile;
     let parts = match &config.mainloop {

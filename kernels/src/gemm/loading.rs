@@ -44,7 +44,7 @@ const LINE: u64 = 16;
 /// The most problems whose configurations are remembered.
 const MOST_CHOSEN: usize = 1 << 12;
 
-/// What an order depends on: the tile's extents, and how many rows and columns of tiles there are.
+/// The key of an order: the tile's extents, and the numbers of rows and columns of tiles.
 type Tiles = ([i64; 2], [u32; 2]);
 
 /// The GEMM kernels loaded on a device, one for each configuration and epilogue that was asked for. Threads may ask for kernels at the same time:
@@ -58,7 +58,7 @@ pub struct Gemms {
     passes: Passes,
     workspace: Shared,
     records: Records,
-    /// What was chosen for problems that have come: to choose takes longer than to launch.
+    /// The configurations chosen for earlier problems, since a choice takes longer than a launch.
     chosen: Cache<(Problem, KernelKind), GemmConfig>,
 }
 

@@ -42,8 +42,8 @@ fn copied(from: &Matrix, to: &Matrix, element: i64) -> Rows {
 }
 
 impl Copies {
-    /// What has to be copied for a kernel that solves `solved` in the place of `problem`, if anything. The kernel may begin before the passes
-    /// have ended if it is `early`. Calls give A and B by these names.
+    /// The copies that a kernel for `solved` needs to compute `problem`, if any. The kernel may begin before the passes have ended if it is `early`.
+    /// Calls pass A and B by these names.
     pub(super) fn new(
         device: &Device,
         loaded: &Passes,

@@ -19,7 +19,7 @@ pub use record::{record, record_key, record_mnk};
 /// The first line of records: the version of the format, and that of girih, since others list other configurations.
 const HEAD: &str = concat!("girih gemm records, version 2, girih ", env!("CARGO_PKG_VERSION"));
 
-/// What was measured on an H200, as `girih tune gemm --output` writes it, and `gpu_rows --tuned` of a sweep. A line may be changed by hand.
+/// The measurements on an H200, as `girih tune gemm --output` and `gpu_rows --tuned` write them. A line may be changed by hand.
 const SHIPPED: &str = include_str!("../../records/h200.txt");
 
 fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {

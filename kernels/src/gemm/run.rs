@@ -86,7 +86,7 @@ impl Gemm {
         self.module.loaded.generated.kernel.shared_bytes()
     }
 
-    /// What the kernel was derived from: names with their layouts as text.
+    /// The layouts that the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
         &self.module.loaded.generated.partitions
     }
@@ -103,7 +103,7 @@ impl Gemm {
             .generated
             .blocks([m, n, self.solved.products()], self.module.multiprocessors)?;
         let config = self.module.loaded.kernel.config([blocks, 1, 1])?;
-        // What comes after a pass prepares itself meanwhile.
+        // A kernel after a pass prepares itself while the pass runs.
         let early =
             self.module.config.programmatic || self.copies.as_ref().is_some_and(|copies| copies.early);
         Ok(if early { config.programmatic() } else { config })
@@ -169,8 +169,8 @@ impl Gemm {
         self.launches(binding.ahead()?)?.call(&binding.slots()?)
     }
 
-    /// What [`Gemm::run_with`] launches, as a value: checked and encoded once, for programs that run it many times or launch it
-    /// themselves. Nothing is launched for an empty C.
+    /// Prepares the launch of [`Gemm::run_with`]: checked and encoded once, for programs that run it many times or launch it themselves. For an empty
+    /// C nothing is launched.
     ///
     /// # Errors
     /// As [`Gemm::run_with`].
@@ -240,7 +240,7 @@ impl Gemm {
         self.launches(binding.ahead()?)?.prepare(&binding.slots()?, needs).map(Some)
     }
 
-    /// What buffers must be that take the places of others.
+    /// The requirements of buffers that replace others.
     fn needs(&self, binding: &Binding<'_>) -> Result<Vec<Need>, Error> {
         if self.problem.pointers().is_some() {
             return Ok(Vec::new());

@@ -7,8 +7,8 @@ use girih_device::{Buffer, Device};
 use crate::Error;
 use girih_device::sizes::size;
 
-/// What blocks hand to one another: the accumulators of those that share a tile, and what tiles leave of outputs besides C; each with the counters
-/// of the blocks that have done so.
+/// The memory by which blocks exchange results: the accumulators of blocks that share a tile, and the partial results of outputs other than C; each
+/// with the counters of the blocks that have stored theirs.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) sums: Arc<Buffer<u8>>,

@@ -131,7 +131,7 @@ impl Tilings {
 }
 
 impl Tiling {
-    /// What a kernel can do besides for which threads have no registers, as ptxas assembles it without a spill.
+    /// The feature for which threads have no registers, as far as ptxas assembles a kernel without a spill.
     pub(super) fn refuses(&self, dtype: DType, features: &Features) -> Option<&'static str> {
         let widest = self.tile[0] > 128 && self.head_dim == 128;
         match features {

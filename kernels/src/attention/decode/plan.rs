@@ -17,7 +17,7 @@ const LEAST_STAGES: i64 = 2;
 /// The most blocks along the third axis of a grid.
 const MAX_Z: i64 = (1 << 16) - 1;
 
-/// What parts cost, by which their number is chosen. One is the time that an SM needs for a tile of 64 keys where all of them share the memory.
+/// The cost model by which the number of splits is chosen. The unit is the time that an SM needs for a tile of 64 keys when all SMs share the memory.
 ///
 /// # Examples
 /// ```
@@ -32,9 +32,9 @@ const MAX_Z: i64 = (1 << 16) - 1;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
-    /// What a block costs besides its tiles, in tiles: until its first tile has come, and from its last tile to its rows.
+    /// The cost of a block in addition to its tiles, in tiles: until its first tile has been loaded, and from its last tile to its stores.
     pub block: f64,
-    /// What the second kernel costs, in tiles of an SM.
+    /// The cost of the second kernel, in tiles of an SM.
     pub sum: f64,
     /// The part of the time of a tile, where all SMs share the memory, that an SM with several blocks needs by itself. A single
     /// block has too little under way to be faster.
@@ -115,7 +115,7 @@ impl DecodePlan {
     }
 }
 
-/// What kernels must be able to do.
+/// The features that kernels must have.
 fn features(problem: &DecodeProblem, head_dim: i64, parts: i64, sm: u32) -> DecodeFeatures {
     DecodeFeatures {
         padded: head_dim != problem.head_dim(),

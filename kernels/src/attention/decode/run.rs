@@ -46,7 +46,7 @@ pub struct DecodeArgs<'a, T: Pod, C: Pod> {
     pub scales: Option<[&'a Buffer<f32>; 2]>,
     /// Where O goes.
     pub o: &'a Buffer<T>,
-    /// What the attention has besides, as [`Attention::run_with`](crate::attention::Attention::run_with) takes it.
+    /// The arguments in addition to Q, K, V and O, as in [`Attention::run_with`](crate::attention::Attention::run_with).
     pub given: &'a [(&'a str, crate::gemm::Given<'a>)],
 }
 
@@ -170,7 +170,7 @@ impl Decode {
         &self.config
     }
 
-    /// What a call gives, checked.
+    /// Checks the arguments of a call.
     fn check<'a, T: Element + Pod, C: Element + Pod>(
         &self,
         tensors: &DecodeArgs<'a, T, C>,
@@ -218,7 +218,7 @@ impl Decode {
     }
 }
 
-/// What launches of a problem compute.
+/// The arguments of a problem's launches.
 fn arguments(problem: &DecodeProblem, plan: &DecodePlan) -> Arguments {
     let ([batches, queries], [heads, groups]) = (problem.sequences(), problem.heads());
     Arguments {

@@ -9,8 +9,8 @@ use crate::family::{Memory, Untyped};
 use crate::gemm::{Matrix, Problem};
 use girih_device::sizes::{rounded, word};
 
-/// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number. For an output besides C, a
-/// buffer that the launch writes.
+/// An argument of a launch for an input of an epilogue: a buffer that holds a vector or a matrix, or a number. For an output other than C, a buffer
+/// that the launch writes.
 ///
 /// # Examples
 /// ```
@@ -89,7 +89,7 @@ impl<'a> Given<'a> {
         if let What::Memory(memory) = &self.what { Some(memory) } else { None }
     }
 
-    /// What is given by this name: a buffer of this many elements of this dtype.
+    /// The argument of this name: a buffer of this many elements of this dtype.
     pub(crate) fn list(
         given: &[(&str, Given<'a>)],
         name: &str,
@@ -114,7 +114,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// What it is, for errors.
+    /// A description of the argument, for errors.
     pub(super) fn found(&self) -> String {
         match &self.what {
             What::Memory(Memory { dtype, pointers: Some(count), .. }) => {
@@ -177,7 +177,7 @@ impl<'a> Given<'a> {
             let each = |count| format!("{input}, by the addresses of {count} buffers");
             return refuse(self.found(), pointers.map_or(input.to_string(), each));
         }
-        // What 32 bits do not hold would be another number.
+        // A number beyond 32 bits would be truncated.
         match self.what {
             What::Number(value)
                 if input.dtype == DType::F32 && value.is_finite() && !rounded(value).is_finite() =>

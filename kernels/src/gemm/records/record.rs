@@ -1,4 +1,4 @@
-//! What a record of a GEMM says of its problem and its configuration.
+//! The texts of a GEMM record: its problem and its configuration.
 
 use girih_codegen::gemm::{Batch, Major};
 use girih_device::{Limits, Record};
@@ -29,7 +29,7 @@ pub fn record(
     }
 }
 
-/// What the fastest configuration for a problem depends on: extents with C's rows contiguous, dtypes, layouts and alignments.
+/// The key of a problem in records: extents with C's rows contiguous, dtypes, layouts and alignments.
 ///
 /// # Examples
 /// ```
