@@ -9,7 +9,7 @@ use crate::{Error, Int, Lay, Stride};
 
 const OP: &str = "complement";
 
-/// What to do where a mode ends inside the step of the next one.
+/// The behaviour if a mode ends inside the step of the next one.
 #[derive(Clone, Copy)]
 enum Holes {
     Refuse,
