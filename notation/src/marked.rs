@@ -13,10 +13,10 @@ use girih_layout::{Composed, Coord, Error, Lay, Shape, Tiler};
 
 /// This many characters of a text are before the place of an error, and behind the place, at the least, where the text is long.
 const AROUND: usize = 100;
-/// What stands for the rest of a long text.
+/// The mark for the rest of a long text.
 const CUT: &str = "...";
 
-/// What is wrong with a text, and at which place.
+/// An error in a text, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     message: String,
@@ -38,7 +38,7 @@ impl Marked {
         }
     }
 
-    /// What is wrong, without the text.
+    /// The error, without the text.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -58,7 +58,7 @@ pub(crate) fn number(ty: &str, text: &str) -> Option<Option<Vec<u8>>> {
     })
 }
 
-/// What an array holds that is not read from a file.
+/// The values of an array that is not read from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
     /// Nothing: to read an element before it is written is an error.
