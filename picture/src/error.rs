@@ -23,7 +23,7 @@ pub enum Error {
         drawn: String,
         /// Its rank.
         rank: usize,
-        /// What is drawn.
+        /// The pictures that can be drawn.
         accepted: &'static str,
     },
     /// A picture would have too many cells.

@@ -11,7 +11,7 @@ const WARP: i64 = 32;
 /// The most values of all threads: of a tile of the most cells, each of which sixteen threads hold.
 const OWNERS: i64 = CELLS * 16;
 
-/// What the colour of an index says.
+/// The meaning of an index's colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// Eight greys, one after the other; this many neighbouring indices share one.
@@ -139,7 +139,7 @@ pub fn without_identity(layout: &Composed) -> String {
 pub(crate) fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Result<Grid> {
     let (threads, values) = (size(&tv.mode(0)?)?, size(&tv.mode(1)?)?);
     fits(rows, columns)?;
-    // What all threads share, as an operand in shared memory, is that of one.
+    // If all threads share the values, as for an operand in shared memory, those of one thread are drawn.
     let is_shared = threads > 1 && size(&tv.mode(0)?.filter())? == 1;
     let counted = if is_shared { 1 } else { threads };
     if counted.saturating_mul(values) > OWNERS {

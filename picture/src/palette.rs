@@ -31,7 +31,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// What a picture is drawn on, where the surroundings are light.
+    /// The background of a picture in light surroundings.
     pub const PAPER: u32 = 0xff_ff_ff;
     /// The text of titles.
     pub const INK: u32 = 0x22_22_22;
