@@ -26,7 +26,7 @@ pub struct Module {
     pub target: Target,
     /// Kernels, functions and variables in order.
     pub items: Vec<Item>,
-    /// What is known beside the text.
+    /// Facts in addition to the text.
     pub notes: Notes,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Inst, Span};
 
-/// What is wrong with a piece of PTX, where, and what would be accepted.
+/// An error in a piece of PTX, with its place and the accepted text.
 ///
 /// Every message about a module starts with the place: `line 3, column 7` of the text parsed, or `the module` for a tree
 /// that was built.
@@ -12,7 +12,7 @@ pub enum Error {
     /// Modules that are not one.
     #[error("linking {what}: accepted are {accepted}")]
     Link {
-        /// What does not go together.
+        /// The parts that do not go together.
         what: String,
         /// What would be accepted.
         accepted: &'static str,
@@ -62,7 +62,7 @@ pub enum Error {
         at: Span,
         /// The construct, with its verb: "device functions are".
         what: &'static str,
-        /// What would be accepted.
+        /// The replacement.
         instead: &'static str,
     },
     /// No form of the opcode has these modifiers.
@@ -188,7 +188,7 @@ pub enum Error {
     /// Bytes that are no encoded tensor map.
     #[error("these bytes are no tensor map: {why}; `TensorMap::to_bytes` makes one")]
     NotATensorMap {
-        /// What is wrong with the bytes.
+        /// The error in the bytes.
         why: &'static str,
     },
 }

@@ -138,7 +138,7 @@ pub enum Count {
     },
 }
 
-/// What an address points to.
+/// The state space of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// The state space in the modifier slot of this index. If the slot is empty, a generic address, or a variable,
@@ -150,7 +150,7 @@ pub enum Space {
     Generic,
 }
 
-/// What may be in an operand's place.
+/// The kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A register that is written.

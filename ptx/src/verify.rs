@@ -92,7 +92,7 @@ impl Module {
         Ok(self.needs()?.target())
     }
 
-    /// What the module's instructions and directives need, of `.version` and `.target`; what the target itself needs is not in it.
+    /// The `.version` and `.target` that the module's instructions and directives need, without those that the target itself needs.
     ///
     /// # Errors
     /// As [`Module::verify`], the module's own `.version` and `.target` apart.
