@@ -83,7 +83,7 @@ pub struct Moment<'a> {
     pub(crate) shared: &'a [u8],
 }
 
-/// What a moment can tell of the state of the warp's block, and looks up only if it is asked.
+/// The state of the warp's block at a moment, which is computed only on request.
 pub(crate) trait Inside {
     /// The mbarriers of the block, by their places.
     fn mbarriers(&self) -> Vec<Phases>;
@@ -237,8 +237,8 @@ impl<'a> Moment<'a> {
         self.step
     }
 
-    /// What the lanes have waited for at this instruction, as it was when the wait began; none if they did not wait. That a warp waits
-    /// at a barrier of its block, the begin of its next instruction shows.
+    /// The event for which the lanes have waited at this instruction, as it was when the wait began; `None` if they did not wait. A wait at a barrier
+    /// of the block ends with the begin of the warp's next instruction.
     pub fn awaited(&self) -> Option<Awaited> {
         self.awaited
     }

@@ -51,7 +51,7 @@ pub(crate) enum Guard {
     Same,
 }
 
-/// What an operation does.
+/// An operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     /// Computes registers from registers.

@@ -134,7 +134,7 @@ pub(crate) struct Shadow {
     clocks: Vec<Clock>,
     /// Threads of each block.
     threads: usize,
-    /// What the arrivals at each barrier have handed over, for 16 barriers of each block, block by block.
+    /// The clocks that the arrivals at each barrier have released, for 16 barriers of each block, block by block.
     barriers: Vec<View>,
     /// The cluster's barrier: what the arrivals of the current phase have published, and what those of the last
     /// completed phase have.
@@ -144,7 +144,7 @@ pub(crate) struct Shadow {
     domains: Domains,
     /// The strong accesses, by cell, of the cells that have any.
     strong: Map<usize, Strong>,
-    /// What the strong writes to each cell have published.
+    /// The clocks that the strong writes to each cell have released.
     published: Map<usize, Location>,
     /// The state of each mbarrier and of each counter, by number; number 0 is the start of the cluster.
     phases: Vec<Phases>,

@@ -7,11 +7,10 @@
 //! coordinates are not all inside the tensor is not in global memory: loads fill it, and stores skip it (PTX ISA,
 //! "Tiled Mode"; CUDA driver API, `cuTensorMapEncodeTiled`).
 //!
-//! What these texts leave open was found out on an H100 and an H200: the rows of narrow boxes, the alignment of the
-//! innermost coordinate, the NaN of the fill, the rounding of tf32. So was this, which the texts don't mention: a store
-//! or a reduction accepts no negative coordinates, and no columns with a corner outside of the tensor. It writes whole
-//! units of 16 bytes, so that where a row ends inside a unit, the bytes behind the row's end get what the box holds
-//! there.
+//! Cases that these texts leave open were measured on an H100 and an H200: the rows of narrow boxes, the alignment of the innermost coordinate, the
+//! NaN of the fill, the rounding of tf32. So was this, which the texts don't mention: a store or a reduction accepts no negative coordinates, and no
+//! columns with a corner outside of the tensor. It writes whole units of 16 bytes: if a row ends inside a unit, the bytes after the row's end are
+//! overwritten by elements of the box.
 #![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 mod columns;

@@ -141,7 +141,7 @@ fn uses(code: &Code, readers: &HashMap<Reg, Vec<usize>>, load: usize) -> Option<
             let source = &code.sources[inst.source as usize];
             if guard(inst.guard) == Some(reg) {
                 uses.push(Use::Guard);
-                // What a guarded instruction computes depends on the guard.
+                // The result of a guarded instruction depends on the guard.
                 if matches!(inst.op, Op::Lanes(..)) {
                     rest.extend(source.writes.iter().copied().filter(|&reg| seen.insert(reg)));
                 }

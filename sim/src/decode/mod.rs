@@ -101,7 +101,7 @@ struct Decoder<'a> {
     guard: Guard,
     takes_special: bool,
     flow: Flow,
-    /// What the instruction does with addresses.
+    /// The address arithmetic of the instruction.
     step: Step,
     /// The numbers of the variables that the instruction mentions.
     mentioned: Vec<u32>,

@@ -73,7 +73,7 @@ pub struct Other {
     pub at: Site,
 }
 
-/// What a warp waits for.
+/// The event that a warp waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// A barrier of the warp's block.
@@ -168,7 +168,7 @@ pub struct Waiting {
     pub line: u32,
     /// The source line that the instruction was compiled from, if the text has `.loc`.
     pub origin: Option<Arc<Origin>>,
-    /// What the warp waits for.
+    /// The event that the warp waits for.
     pub awaited: Awaited,
 }
 
@@ -183,7 +183,7 @@ impl fmt::Display for Waiting {
     }
 }
 
-/// What is wrong with a use of an mbarrier (PTX ISA, "mbarrier").
+/// The error in a use of an mbarrier (PTX ISA, "mbarrier").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierFault {
     /// There is no mbarrier at the address.

@@ -77,7 +77,7 @@ impl Block {
         }
     }
 
-    /// What a warp at a barrier waits for.
+    /// The barrier that a warp waits for.
     pub(super) fn awaited(&self, barrier: u32) -> Awaited {
         let Barrier { threads, expected, .. } = self.barriers[barrier as usize];
         let expected = if expected == 0 { self.live.count_ones() * WARP as u32 } else { expected };

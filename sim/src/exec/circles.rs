@@ -19,14 +19,14 @@ pub(super) struct Circles {
     state: u64,
     looks: u32,
     most: u32,
-    /// What the cluster had written to global memory when it was last found in circles.
+    /// The writes to global memory when the cluster was last found in a cycle.
     pub(super) shown: u64,
     /// Steps at the last look but one, and at the last.
     steps: [u64; 2],
 }
 
 impl Circles {
-    /// What has been done since then belongs to the circle.
+    /// The step from which on events belong to the cycle.
     pub(super) fn since(&self) -> u64 {
         self.steps[0]
     }

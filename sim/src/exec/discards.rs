@@ -10,8 +10,7 @@ use crate::{Access, Error};
 
 use super::context::Context;
 
-/// What a cluster has seen so far of loads whose values go to stores alone. A load is told by its thread and its
-/// instruction.
+/// The loads of a cluster whose values have so far gone to stores alone. A load is identified by its thread and its instruction.
 #[derive(Debug, Default)]
 pub(super) struct Discards {
     /// The loads whose values have gone to a store.

@@ -8,7 +8,7 @@ use crate::{Error, Site};
 use super::context::Context;
 use super::warp::{State, Warp};
 
-/// What a group of lanes waits for while other lanes of the warp may go on.
+/// The event that a group of lanes waits for while other lanes of the warp may continue.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
     /// A phase of the mbarrier at this place after `phases` completed ones. `asked` is the phase, or its parity, that

@@ -75,7 +75,7 @@ pub(super) struct Arrival {
     pub(super) by: By,
 }
 
-/// What makes an arrival.
+/// The instruction that makes an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum By {
     Thread {
@@ -257,7 +257,7 @@ impl Context<'_> {
         all
     }
 
-    /// What lanes wait for that wait for an mbarrier, for a message.
+    /// The event that lanes at an mbarrier wait for, for a message.
     pub(super) fn awaited_mbarrier(&self, at: usize, parity: u64) -> Awaited {
         let address = self.shared_address(at);
         let state = self.mbarriers.0.get(&at);

@@ -60,7 +60,7 @@ impl Warp {
         Ok(())
     }
 
-    /// What a store does with the elements in memory: it overwrites them, or combines them with its own.
+    /// The effect of a store on the elements in memory: it overwrites them, or reduces into them.
     fn effect(&self, cx: &Context<'_>, who: Who, copy: &Tensor, map: &TensorMap) -> Result<Effect, Error> {
         let Some(reductions) = &copy.reductions else { return Ok(Effect::Write) };
         let element = map.tiled().element;

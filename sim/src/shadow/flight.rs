@@ -25,7 +25,7 @@ pub(super) struct Reading {
 /// Bytes of a line, for which one [`Reading`] counts.
 const LINE: usize = 16;
 
-/// What makes the end of an asynchronous operation known.
+/// The event that ends an asynchronous operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum By {
     /// The thread that issued the operation has waited for it.

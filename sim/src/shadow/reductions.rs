@@ -111,7 +111,7 @@ impl Shadow {
         let past = self.clocks[who.warp as usize].past(who);
         let open = self.reductions.get(&cell).filter(|of| !of.followed);
         let before = match open {
-            // What comes after one of the reductions comes after what that one had to come after.
+            // An access after one of the reductions is also after the accesses that this one had to follow.
             Some(of) if of.manner == manner && of.ended.iter().any(|ends| past.has(&ends.first)) => {
                 return Ok(());
             }

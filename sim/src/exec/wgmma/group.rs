@@ -1,4 +1,4 @@
-//! What the four warps of a warpgroup do together. Each operation belongs to all four, which must issue the same.
+//! The operations that the four warps of a warpgroup issue together. Each operation belongs to all four, which must issue the same.
 
 use std::collections::VecDeque;
 use std::ops::Range;
