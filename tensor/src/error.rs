@@ -1,4 +1,4 @@
-//! What can go wrong with a tensor.
+//! The errors of tensors.
 
 /// An error of `girih-tensor`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +75,7 @@ pub enum Error {
         from: usize,
         /// Bytes of a new element.
         to: usize,
-        /// What is in the way.
+        /// The reason.
         why: String,
     },
     /// A value that a dtype does not have.
