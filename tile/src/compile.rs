@@ -20,20 +20,20 @@ use crate::resources::{MARGIN, Resources, Spill};
 pub struct Compiled {
     /// The kernel.
     pub kernel: Kernel,
-    /// What each parameter of the kernel stands for.
+    /// The meaning of each parameter of the kernel.
     pub params: Vec<Param>,
     /// The placed function.
     pub plan: Plan,
-    /// What it was compiled for.
+    /// The target of the compilation.
     pub target: Target,
-    /// What it takes of an SM.
+    /// The resources of an SM that it uses.
     pub resources: Resources,
     /// How many elements of each array a byte holds, 1 unless they are smaller: the kernel counts such arrays in bytes along the last axis.
     pub per_byte: Vec<i64>,
 }
 
 impl Compiled {
-    /// What is known of the kernel's spills to memory, if a thread needs more registers than it can have: no number of warps has avoided them.
+    /// The kernel's spills to memory, if a thread needs more registers than it can have and no number of warps has avoided this.
     pub fn spill(&self) -> Option<Spill> {
         Spill::of(&self.plan, &self.resources)
     }
@@ -54,7 +54,7 @@ impl Compiled {
     }
 }
 
-/// What the blocks of a grid that each block counts are fewer than, so that a step beyond the last is a number too.
+/// The upper bound of a grid's blocks in a persistent kernel, so that a step beyond the last block does not overflow.
 #[cfg(feature = "launch")]
 const MOST: u32 = 1 << 30;
 

@@ -110,7 +110,7 @@ pub trait Mma<Acc: Elem, Rhs: Elem = Self>: Elem {}
     note = "f16, bf16, f32, Tf32, f64, 8-bit floats, i8 and u8 have"
 )]
 pub trait Product: Mma<Self::Sum> {
-    /// What their products are summed in.
+    /// The accumulator type of their products.
     type Sum: Elem;
 }
 

@@ -1,4 +1,4 @@
-//! What a kernel uses of an SM: registers, shared memory, and how many blocks an SM has room for.
+//! The resources of an SM that a kernel uses: registers, shared memory, and the number of blocks that fit.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub(crate) const MARGIN: u32 = 8;
 /// Bytes of shared memory that each block takes besides its own; one block may have all of an SM but these.
 const RESERVED: u32 = 1024;
 
-/// What a kernel takes of an SM. Registers are 32 bits.
+/// The resources of an SM that a kernel uses. Registers are 32 bits.
 ///
 /// # Examples
 /// ```
@@ -59,7 +59,7 @@ pub struct Resources {
     pub blocks: Blocks,
     /// Registers that are live at once in the order of the text.
     pub(crate) written: u32,
-    /// What the assembler is told of the blocks of an SM, if it would spill to make room for one more.
+    /// The number of blocks per SM that the assembler is told, if it would spill to make room for one more.
     pub(crate) told: Option<u32>,
 }
 
@@ -228,7 +228,7 @@ impl Assembled {
         found
     }
 
-    /// What the assembler that the environment variable `GIRIH_PTXAS` names reports of a kernel; none without the variable.
+    /// The report on a kernel of the assembler that the environment variable `GIRIH_PTXAS` names; `None` without the variable.
     ///
     /// # Errors
     /// Those of the assembler: there is no such program, or it refuses the kernel.

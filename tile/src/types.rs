@@ -1,4 +1,4 @@
-//! What programs and their errors consist of: types of values, constants, attributes of accesses.
+//! Types of programs and of their errors: types of values, constants, attributes of accesses.
 
 use std::fmt;
 use std::ops::Deref;
@@ -159,7 +159,7 @@ impl std::fmt::Display for Const {
 }
 
 named! {
-    /// What a load gives for elements outside of the array.
+    /// The value of loaded elements outside of the array.
     #[derive(Default)]
     Padding {
         #[default] Undetermined "any" "Anything. The reference evaluator gives poison.",

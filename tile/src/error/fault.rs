@@ -1,4 +1,4 @@
-//! What an operation objects to: its name, its operands, and what would be accepted.
+//! The errors of operations: the operation's name, its operands, and the accepted ones.
 
 use std::fmt::Display;
 
@@ -45,7 +45,7 @@ macro_rules! faults {
 }
 
 faults! {
-    /// What an operation objects to. The place is added by who knows it ([`Diagnostic`](super::Diagnostic)).
+    /// An error of an operation. The caller adds the place ([`Diagnostic`](super::Diagnostic)).
     Fault {
         /// Shapes that do not broadcast.
         #[error("shapes {a} and {b} do not broadcast: {} and {} at axis {axis} of {}; equal extents, or 1, are accepted", extents[0], extents[1], a.rank().max(b.rank()))]

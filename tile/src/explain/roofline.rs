@@ -32,7 +32,7 @@ pub struct Roofline {
 }
 
 impl Roofline {
-    /// What takes the most.
+    /// The resource that takes the longest.
     pub fn limit(&self) -> &'static str {
         let all = [(self.memory, "memory"), (self.tensor, "tensor cores"), (self.issue, "instructions")];
         all.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or("memory", |(_, name)| name)

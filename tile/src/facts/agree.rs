@@ -47,7 +47,7 @@ fn is_one_value(index: &Index<'_>, stores: &[&Access]) -> bool {
         _ => None,
     };
     let equal = |a: Value, b: Value| a == b || bits(a).is_some() && bits(a) == bits(b);
-    // What a value repeats.
+    // The value before broadcasts and reshapes.
     let repeated =
         |value: Value| func.within(value, |_, kind| matches!(kind, Kind::Broadcast | Kind::Reshape));
     let is_first = |value: Value| equal(repeated(value), repeated(first));
@@ -93,7 +93,7 @@ fn decides_alone(func: &Func, access: &Access) -> bool {
     uses.walk(func.body()) && uses.decides && !uses.cuts_arrays()
 }
 
-/// What is computed from a load.
+/// The values that are computed from a load.
 struct Uses<'a> {
     func: &'a Func,
     /// The parameter.
@@ -118,7 +118,7 @@ impl Uses<'_> {
                         return false;
                     }
                     self.decides = true;
-                    // What was not accessed is told by what is returned.
+                    // The result shows whether the access has happened.
                     self.values.extend(&op.results);
                 }
                 Kind::If if op.results.is_empty() => {

@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use super::index::Index;
 use super::poly::{Atom, Poly};
 
-/// What a proof rests on besides the program itself: expressions that must be 1 or more.
+/// The assumptions of a proof about arguments: expressions that must be 1 or more.
 pub(super) type Assumptions = BTreeSet<Poly>;
 
 /// The atoms that were found to be determined, in order, each with the reason.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proof {
-    /// What the proof rests on.
+    /// The assumptions of the proof.
     pub(super) assumptions: Assumptions,
     /// The steps.
     pub(super) steps: Vec<String>,

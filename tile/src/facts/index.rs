@@ -239,7 +239,7 @@ impl<'a> Index<'a> {
         };
         let linear = matches!(each, Each::Add | Each::Sub | Each::Mul | Each::Shl);
         if !linear && x.is_uniform() && y.is_uniform() && (x.as_number().is_none() || known.is_none()) {
-            // What is the same for all blocks is one number, which a launch knows.
+            // A value that is equal in all blocks is one number, which a launch knows.
             return Some(Poly::atom(Atom::Uniform(value)));
         }
         match each {

@@ -14,7 +14,7 @@ use crate::ir::{Kind, Value};
 struct World {
     grid: [i64; 3],
     bid: [i64; 3],
-    /// What sizes are: the one for each that is asked for in alternation.
+    /// The values of the sizes, which are used in rotation.
     sizes: Vec<i64>,
     iterations: HashMap<Value, i64>,
 }
@@ -174,7 +174,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a scalar is, where it can be told.
+    /// The value of a scalar, if it can be computed.
     fn value(&self, value: Value, world: &World) -> Option<i64> {
         if let Some(at) = self.leaves.iter().position(|&leaf| leaf == value) {
             return Some(world.sizes[at % world.sizes.len()]);

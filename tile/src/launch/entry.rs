@@ -149,7 +149,7 @@ fn config(ready: &Ready, compiled: &Compiled, device: &Device, grid: [u32; 3]) -
     }
 }
 
-/// What the arguments of a launch's parameters are made of.
+/// The arguments of a launch from which those of the kernel's parameters are made.
 pub(super) struct Given<'a> {
     launch: &'a Launch<'a>,
     ready: &'a Ready,

@@ -45,7 +45,7 @@ pub struct Given<'a> {
     pub strides: Vec<i64>,
 }
 
-/// What the arguments of a kernel's parameters are made of: arrays and scalars by their positions, none where there are none.
+/// The source of the arguments of a kernel's parameters: arrays and scalars by their positions.
 pub(super) trait Values<'a> {
     fn buffer(&self, array: usize) -> Option<BufferArg<'a>>;
     fn extent(&self, array: usize, axis: usize) -> Option<u64>;

@@ -121,7 +121,7 @@ impl<T: Copy + Into<f64>> ByBits for &Constant<'_, T> {
 impl<T: Debug> ByDebug for Constant<'_, T> {
     fn add(&self, to: &mut Constants) {
         let mut words = Words::default();
-        // What cannot be written is told apart by what came before.
+        // If the write fails, the words before it are the key.
         let _ = write!(words, "{:?}", self.0);
         to.take(&words);
     }

@@ -24,7 +24,7 @@ pub(super) struct Bins {
     array: ArrayId,
     scope: Option<Scope>,
     counters: Counters,
-    /// What bounds its extents.
+    /// The bounds of its extents.
     extents: Vec<i64>,
 }
 
@@ -53,7 +53,7 @@ impl Lowering<'_> {
                 Kind::Gather(at) | Kind::Scatter(at) | Kind::Atomic { at, .. } => at.order,
                 _ => Order::Weak,
             };
-            // What has been added before has to be in the array when other blocks learn of it.
+            // Earlier additions must be in the array when other blocks learn of it.
             hands_on |= matches!(order, Order::Release | Order::AcqRel) && self.has_other_accesses(id);
             let Some(array) = op.kind.array() else { return };
             let list = found.entry(func.param_of(array).0).or_insert_with(|| Some(Vec::new()));

@@ -124,7 +124,7 @@ pub(super) struct Tile<'t> {
     pub(super) rest: Vec<Expr>,
     /// Where the tile begins, from the array's least coordinate on, by axis, if part of it may be below that and another part in the array.
     pub(super) begins: Vec<Option<Expr>>,
-    /// What holds for all threads, or the thread as a whole.
+    /// The part of the condition that does not depend on the element.
     pub(super) always: Cond,
     access: Access,
 }
@@ -204,7 +204,7 @@ impl Lowering<'_> {
         self.scratch_unknown();
     }
 
-    /// What has been accessed since the last barrier.
+    /// The accesses since the last barrier.
     pub(crate) fn state(&self) -> (Scratch, Touched) {
         (self.scratch, self.touched.clone())
     }
@@ -213,7 +213,7 @@ impl Lowering<'_> {
         (self.scratch, self.touched) = state;
     }
 
-    /// What has been accessed on either of two ways.
+    /// Joins the accesses of two branches.
     pub(crate) fn join_state(&mut self, (scratch, touched): (Scratch, Touched)) {
         self.scratch.join(scratch);
         for (array, lists) in touched.0 {
@@ -283,7 +283,7 @@ impl Lowering<'_> {
             let (tile, step) = (i64::from(view.tile[axis]), i64::from(view.steps[axis]));
             let begin = &self.index(at)? * step;
             let whole = Expr::from(tile);
-            // What follows from the program, and what a launch compares, is not compared again.
+            // Bounds that follow from the program, or that a launch compares, are not compared again.
             let known = self.bounds.access(id).get(axis).copied().unwrap_or(AxisBounds::KERNEL);
             let least = &array.lows[axis];
             let inner = least.as_constant() != Some(0);

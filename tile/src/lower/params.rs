@@ -15,7 +15,7 @@ use crate::fit;
 use crate::ir::{ArrayId, ArrayParam, Func, Kind, Known, Op, OpId};
 use crate::place::wgmma::SharedTile;
 
-/// What a parameter of a kernel stands for.
+/// The meaning of a kernel's parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// The address of an array's first element.
@@ -59,7 +59,7 @@ impl Boxes {
 pub struct Param {
     /// The parameter's name in the kernel.
     pub name: String,
-    /// What it stands for.
+    /// The meaning of the parameter.
     pub source: Source,
     /// Its size in bytes: 4 or 8, and 128 of a tensor map.
     pub bytes: u32,

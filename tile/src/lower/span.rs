@@ -88,7 +88,7 @@ impl Lowering<'_> {
         if dtype.bits() == 64 {
             return Ok(self.near(total, dtype));
         }
-        // What a power of two divides, it divides when it has wrapped.
+        // A power of two that divides a number divides it after a wrap, too.
         let multiple = (multiple & multiple.wrapping_neg()).clamp(1, 1 << 30);
         Ok(self.b.var(&total, least, most + 1 - multiple, multiple))
     }

@@ -56,7 +56,7 @@ struct Masked {
     before: Vec<OpId>,
     /// The functions of the selection.
     after: Vec<OpId>,
-    /// What others read.
+    /// The results that others read.
     results: Vec<Value>,
 }
 
@@ -70,7 +70,7 @@ struct Body<'a> {
     ops: &'a [OpId],
     readers: &'a HashMap<Value, Vec<Option<OpId>>>,
     of_products: BTreeSet<Value>,
-    /// What has an accumulator is scaled when the product before is done, not with the probabilities.
+    /// Values with an accumulator are scaled after the MMA before, not with the probabilities.
     of_accumulators: BTreeSet<Value>,
     /// Whether there is one product beside those that add to accumulators. While others are under way, what threads compute stays one block with
     /// what reads both.
@@ -273,7 +273,7 @@ fn inverse(copy: &mut Copy<'_>, scalar: Value) -> Value {
     each(copy, Each::TrueDiv, [one, by], DType::F32)
 }
 
-/// What holds of a scalar whose reciprocal is a normal number, as it is.
+/// The conditions under which a scalar and its reciprocal are normal numbers.
 fn normal(copy: &mut Copy<'_>, scalar: Value) -> [Value; 2] {
     let by = copy.value(scalar);
     let size = copy.b.push1(Kind::each(Each::Abs), &[by], Type::scalar(DType::F32));
@@ -292,9 +292,9 @@ struct Extreme {
     range: [i64; 2],
 }
 
-/// What scalars say of all elements of tiles. Numbers are computed with 64 bits, and those of the tile must not leave its dtype.
+/// Bounds of the elements of tiles, as scalars. They are computed with 64 bits, and hold if no element overflows its dtype.
 struct Bounds {
-    /// What must hold for that.
+    /// The conditions under which the bounds hold.
     within: Vec<Value>,
 }
 

@@ -157,7 +157,7 @@ impl Even<'_> {
             if depends {
                 self.own.extend(&op.results);
             }
-            // What a loop carries may come to depend on the block; its number does not.
+            // A carried value may come to depend on the block; the induction variable does not.
             let carried = op.regions.iter().flat_map(|&region| func.region(region).args.iter().skip(1));
             self.own.extend(carried);
             let inside = in_loop || op.kind == Kind::For;

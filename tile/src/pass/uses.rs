@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::ir::{Func, Op, OpId, RegionId, Value};
 
-/// What an operation reads, also within its regions.
+/// The values that an operation reads, also within its regions.
 pub(crate) fn needs(func: &Func, op: &Op, out: &mut Vec<Value>) {
     out.extend(func.reads(op));
     for &region in &op.regions {

@@ -280,8 +280,8 @@ pub(super) fn operand_of(func: &Func, op: &Op, at: usize, dist: &Dist) -> Option
     }
 }
 
-/// What making a value again in a distribution costs, in issue slots of a warp, where it can be made of constants and scalars in at most
-/// `deep` operations one after the other.
+/// The cost of recomputing a value in a distribution, in issue slots of a warp, if it can be made of constants and scalars in at most `deep`
+/// operations one after the other.
 pub(crate) fn remade(func: &Func, value: Value, dist: &Dist, deep: u32) -> Option<f64> {
     let dims = func.ty(value).dims;
     if dims.rank() == 0

@@ -189,7 +189,7 @@ impl Pools {
         pools
     }
 
-    /// What a shape's values can have, the first the likeliest.
+    /// The candidate distributions of values of a shape, the likeliest first.
     pub(crate) fn of(&self, dims: &Dims) -> &[Dist] {
         self.pools.get(dims).map_or(&[], Vec::as_slice)
     }
@@ -208,7 +208,7 @@ impl Pools {
         new
     }
 
-    /// What the accumulators of a product of this shape can have.
+    /// Adds the candidate distributions of the accumulators of a product of this shape.
     fn product(&mut self, func: &Func, op: &Op, sm: u32) {
         let dims = &func.ty(op.results[0]).dims;
         for dist in of_warps(func, op, self.all, sm).into_iter().take(4) {
@@ -287,7 +287,7 @@ impl Pools {
         }
     }
 
-    /// What a scan can have, with the fewest warps along its axis first.
+    /// Adds the candidate distributions of a scan, those with the fewest warps along its axis first.
     fn scan(&mut self, dims: &Dims, axis: usize) {
         let (extents, all) = (extents(dims), self.all);
         let order: Vec<usize> = (0..extents.len()).rev().collect();

@@ -1,4 +1,4 @@
-//! What operations and conversions cost, in issue slots of a warp: closed formulas of distributions.
+//! The costs of operations and conversions, in issue slots of a warp: closed formulas of distributions.
 
 use girih_codegen::plan::shuffle::Shuffles;
 use girih_codegen::plan::{Dist, LANE_BITS, ROUND_TRIP, WIDEST, fastest, lines, rename, run, sectors};

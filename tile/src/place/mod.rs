@@ -285,7 +285,7 @@ impl<'a> Trial<'a> {
             let works = search::search(func, count * 32, &products)?;
             let work = |id, at| works.get(&(id, at)).cloned();
             let plan = assemble(func, count * 32, products.clone(), work).accumulators_first().pipelined(sm);
-            // What is loaded comes before what is stored.
+            // Loads come before stores.
             let as_chosen = |(id, tile): (&OpId, &SharedTile)| {
                 tile.produced.is_ok() || products.loads.get(id).is_none_or(|tile| tile.produced.is_err())
             };

@@ -74,7 +74,7 @@ pub struct Part {
     pub last: OpId,
 }
 
-/// What the producer does, and where it puts tiles.
+/// The operations of the producer, and the slots of its tiles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pipeline {
     /// The rings.
@@ -119,7 +119,7 @@ impl Plan {
     /// # Errors
     /// The gathers, and the loads of tiles that threads read, that it cannot run, and why: products are to be chosen without them.
     pub(super) fn pipelined(mut self, sm: u32) -> Result<Plan, BTreeMap<OpId, String>> {
-        // What nothing reads has been left out.
+        // Values that nothing reads have been removed.
         let mut live = BTreeSet::new();
         self.func.walk(self.func.body(), &mut |id, _| {
             live.insert(id);

@@ -184,7 +184,7 @@ impl Plan {
             let begin = lives.at;
             op.regions.iter().for_each(|&region| self.lives(region, lives));
             if matches!(op.kind, Kind::For | Kind::Loop) {
-                // What is used in a loop and defined before lives until the loop ends.
+                // A value that is used in a loop and defined before it lives until the loop ends.
                 lives.at += 1;
                 let around = |span: &&mut [usize; 2]| span[0] < begin && span[1] > begin;
                 for span in lives.spans.iter_mut().flatten().filter(around) {

@@ -212,7 +212,7 @@ pub(crate) fn rows(extents: &[i64], fast: usize, size: i64) -> (Vec<i64>, i64) {
     (strides, (end * size + WIDEST - 1) / WIDEST * WIDEST)
 }
 
-/// What an operand needs that is staged in shared memory, in issue slots of a warp.
+/// The cost of an operand that is staged in shared memory, in issue slots of a warp.
 ///
 /// Elements are in a row along one of `rows`.
 pub(crate) fn staging(dtype: DType, from: &Dist, rows: &[usize]) -> f64 {

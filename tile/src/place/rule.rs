@@ -12,7 +12,7 @@ pub(crate) fn extents(dims: &Dims) -> Vec<i64> {
     dims.iter().map(|&n| i64::from(n)).collect()
 }
 
-/// What the work distribution of an operation is.
+/// The rule for the work distribution of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// There is none: no operand or result is a tile, or any distribution will do.

@@ -81,7 +81,7 @@ impl Plan {
         }
     }
 
-    /// What an operation takes, as far as it is known before it is lowered.
+    /// The bytes of an operation, as far as they are known before it is lowered.
     fn of_operation(&self, id: OpId, op: &Op) -> Option<i64> {
         Some(match &op.kind {
             _ if self.products.pipeline.alone.contains(&id) => 0,
@@ -155,7 +155,7 @@ pub(super) fn of_slots(slots: i64) -> i64 {
     (Pipeline::barrier_bytes(slots) - FIXED / 2).max(0)
 }
 
-/// What tiles for `wgmma` begin at multiples of: the pattern of the widest swizzle.
+/// The alignment of tiles for `wgmma`: the pattern of the widest swizzle.
 pub(crate) const PATTERN: i64 = 1024;
 
 /// Where the tiles of products by `wgmma` are in shared memory: one behind the other from its beginning, each at a multiple of [`PATTERN`].
@@ -165,7 +165,7 @@ pub(crate) struct Arena {
     pub(crate) places: BTreeMap<(OpId, usize), i64>,
     /// The slots of each ring.
     pub(crate) rings: Vec<i64>,
-    /// What TMA copies store from.
+    /// The bytes of TMA stores.
     pub(crate) stores: i64,
     /// Bytes of all.
     pub(crate) bytes: i64,

@@ -14,7 +14,7 @@ const ROUNDS: [usize; 3] = [1, 3, 7];
 const STAY: [usize; 2] = [12, 4];
 /// How long one side of a pair runs at least and at most.
 const SLICE: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(60)];
-/// What a candidate must be below of the usual one's cost to be taken in its place.
+/// A candidate is chosen instead of the default only if its cost is below this fraction of the default's.
 const BETTER: f64 = 0.99;
 
 /// How much may be measured.
@@ -32,7 +32,7 @@ impl Default for Budget {
     }
 }
 
-/// What was measured of a point.
+/// The measurement of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The point.
@@ -41,7 +41,7 @@ pub struct Measured {
     pub share: Result<f64, String>,
 }
 
-/// What came out.
+/// The result of tuning.
 #[derive(Clone, Debug)]
 pub struct Tuned {
     /// The point that is taken: the best, or the usual one unless another is at least 1 % better.
@@ -199,7 +199,7 @@ fn slice(budget: &Budget, candidates: usize) -> Duration {
     (budget.time / u32::try_from(2 * pairs.max(1)).unwrap_or(u32::MAX)).clamp(SLICE[0], SLICE[1])
 }
 
-/// What a run costs: microseconds on a GPU, counts on the simulator.
+/// The cost of a run: microseconds on a GPU, counts on the simulator.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

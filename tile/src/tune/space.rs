@@ -7,7 +7,7 @@ use super::refused;
 use crate::error::{Error, Result};
 use crate::hints::{Construct, Hint, Hints};
 
-/// What a value is of.
+/// The owner of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Name {
     Constant(String),
@@ -29,7 +29,7 @@ pub struct Space {
     axes: Vec<Axis>,
 }
 
-/// What is chosen together, with the values to be tried. A hint without a value is not set.
+/// Values that are chosen together, with the candidates. A hint without a value is not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Axis {
     names: Vec<Name>,

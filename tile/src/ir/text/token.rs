@@ -12,7 +12,7 @@ pub(super) enum Token {
     Word(String),
     /// `%3`.
     Value(String),
-    /// What begins like a number.
+    /// A token that begins like a number.
     Number(String),
     /// A string in quotes.
     Text(String),

@@ -29,7 +29,7 @@ fn broken<T>(why: impl Into<String>) -> Result<T> {
     Err(Error::Verify(why.into()))
 }
 
-/// What a region belongs to.
+/// The owner of a region.
 #[derive(Clone, Debug)]
 enum Around {
     /// A loop that carries values of these types.

@@ -8,7 +8,7 @@ use super::{Array, Scalar, arange, assert_, full, num_blocks, reduce, scalar, se
 use crate::elem::Num;
 use crate::ir::{Order, Scope};
 
-/// What a word says of its turn: its own elements are combined, and those of all before it too.
+/// States of a block's word: its own elements are combined, and those of all blocks before it too.
 const OWN: i32 = 1;
 const ALL: i64 = 2;
 
@@ -64,10 +64,9 @@ impl Turn {
         self.number
     }
 
-    /// What the blocks before this one have, combined in the order of their turns, by decoupled look-back (Merrill and Garland, "Single-pass
-    /// Parallel Prefix Scan with Decoupled Look-back", 2016). `own` is what this block has, of 32 bits; `identity` combined with anything
-    /// changes nothing, and `f` is associative. All blocks do this once, `window` words at a time: as many as a block has threads
-    /// are read at once.
+    /// The combined values of all earlier blocks in the order of their tickets, by decoupled look-back (Merrill and Garland, "Single-pass Parallel
+    /// Prefix Scan with Decoupled Look-back", 2016). `own` is the value of this block, of 32 bits. `identity` is the identity of `f`, which is
+    /// associative. All blocks call this once. Each step reads `window` words, at most the threads of a block.
     ///
     /// Of floats, which sums are added first depends on which block is how far.
     #[track_caller]
@@ -107,7 +106,7 @@ impl Turn {
             let places = end - arange::<i32>(window);
             let words = state.elements_mut().memory_order(Order::Relaxed, Scope::Device).gather((places,));
             let low = (words & 0xffff_ffff).to::<u32>();
-            // What an earlier launch has left says nothing, and before the first turn there is nothing.
+            // A word of an earlier launch counts as empty, and the block of the first ticket has no predecessors.
             let said = select(low >> 2 == self.launch, low & 3, 0).to::<i32>();
             let said = select(places > 0, said, ALL);
             let values = select(places > 0, (words >> 32).to::<u32>().bitcast::<T>(), strict(identity));

@@ -69,7 +69,7 @@ pub fn if_<C: Condition, V>(condition: C) -> IfFrame<V> {
     }
 }
 
-/// What the two sides yield, and what comes of it.
+/// The values that the two sides yield, and the results.
 #[derive(Default)]
 struct Yields {
     types: Vec<Type>,

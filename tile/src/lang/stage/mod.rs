@@ -41,7 +41,7 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// What stands for the result of a refused operation. Operations on it are silent.
+    /// The result of a refused operation. Operations on it report nothing.
     pub(crate) const POISON: Raw = Raw { value: u32::MAX, build: 0 };
 }
 
@@ -54,7 +54,7 @@ pub enum Item {
     Loose(Const),
 }
 
-/// What an open region belongs to.
+/// The owner of an open region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opened {
     Loop,

@@ -38,7 +38,7 @@ struct Iterations {
     next: Reg,
     end: Reg,
     by: Reg,
-    /// What is known of its number.
+    /// The range of its induction variable, if it is known.
     ranges: Option<(i64, i64, i64)>,
     /// Whether there is such an iteration.
     more: Reg,

@@ -25,7 +25,7 @@ use crate::place::product::{factor_of, fragments, row_modes, sums_of};
 /// Lanes of a warp, as bits of their number.
 const LANES: usize = 5;
 
-/// What a warp needs of an operand.
+/// A warp's share of an operand.
 struct Factor {
     dtype: DType,
     /// All of it, as a distribution.

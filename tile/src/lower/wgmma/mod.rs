@@ -41,7 +41,7 @@ pub(crate) use roles::Role;
 /// Where a tile in shared memory is kept: that of a load, or an operand of a product.
 type Place = (OpId, usize);
 
-/// What a kernel with such products knows.
+/// The state of a kernel with `wgmma`.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// The products that are under way, the oldest first.
@@ -56,7 +56,7 @@ pub(crate) struct State {
     pub(crate) role: Role,
     /// Where the slots of each ring begin in shared memory.
     slots: Vec<Expr>,
-    /// What TMA copies store from.
+    /// The shared memory of TMA stores.
     stores: Option<store::Stores>,
     rings: Vec<roles::Slots>,
     /// The tensor map of each load.
@@ -251,7 +251,7 @@ impl Lowering<'_> {
             _ => self.regs(value)?,
         };
         let own = own && differ(&held);
-        // What a loop carries is where the next iteration has it.
+        // A carried value is moved to the registers where the next iteration expects it.
         if let Some(carried) = self.carried_in(id).filter(|_| flying.is_none()) {
             self.b.move_all(&carried, &held)?;
             return Ok((carried, false));

@@ -22,7 +22,7 @@ use crate::place::wgmma::{ROWS, SharedTile, WARPGROUP};
 const MOST: i64 = 4;
 const FIRST: i64 = 2 + MOST;
 
-/// What TMA copies store from.
+/// The shared memory of TMA stores.
 #[derive(Debug)]
 pub(super) struct Stores {
     base: Expr,

@@ -1,4 +1,5 @@
-//! What a program's loads need to be prefetched: where tiles begin, how many iterations there are, and what is computed from the tiles.
+//! The part of a program that a prefetch of its loads needs: the positions of tiles, the number of iterations, and the values that are computed from
+//! the tiles.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +50,7 @@ pub(super) fn scalars(func: &Func, body: RegionId, loads: &[OpId]) -> Result<Vec
 
 /// The loads of a loop's body from which operands of its products are computed, before any product of the iteration.
 pub(in crate::place) fn computed(func: &Func, body: RegionId) -> BTreeSet<OpId> {
-    // What depends on a product of the same iteration.
+    // The values that depend on a product of the same iteration.
     let mut after: BTreeSet<Value> = BTreeSet::new();
     for &id in &func.region(body).ops {
         let op = func.op(id);

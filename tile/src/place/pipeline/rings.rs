@@ -43,7 +43,7 @@ fn layout(plan: &Plan, site: &[OpId]) -> (Vec<i64>, i64) {
     (begins, up(end, tiles().map(align).max().unwrap_or(ALIGN)))
 }
 
-/// What comes to one slot each, in the order of the program: both tiles of a product, all tiles of a region that threads read, or the tile of one load.
+/// The loads of each slot, in the order of the program: both tiles of a product, all tiles of a region that threads read, or the tile of one load.
 pub(super) fn sites(plan: &Plan, places: &Places<'_>, loads: &[OpId]) -> Vec<Vec<OpId>> {
     let place = |id: &OpId| {
         let ops = &plan.func.region(places.regions[id]).ops;
@@ -188,7 +188,7 @@ impl Plan {
             - FIXED
             - self.products.ahead.least(&self.func)
             - self.scratch(self.func.body());
-        // What threads store stands before the rings.
+        // Tiles that threads store are before the rings.
         let arena = self.products.arena();
         let taken = |wishes: &[Wish]| {
             let mut arena = Arena { bytes: arena.bytes, ..Arena::default() };

@@ -54,7 +54,7 @@ impl Problem<'_> {
         sum
     }
 
-    /// What the cost of everything that depends on a node is.
+    /// The cost of everything that depends on a node.
     fn around(&mut self, node: usize, chosen: &[usize]) -> f64 {
         let mut sum = self.nodes[node].own[chosen[node]];
         for at in 0..self.nodes[node].touches.len() {
@@ -146,7 +146,7 @@ impl Problem<'_> {
         (next, changed)
     }
 
-    /// What the cost of everything that depends on some nodes is.
+    /// The cost of everything that depends on some nodes.
     fn around_all(&mut self, nodes: &[usize], chosen: &[usize]) -> f64 {
         let own: f64 = nodes.iter().map(|&node| self.nodes[node].own[chosen[node]]).sum();
         let mut touched: Vec<usize> =

@@ -150,7 +150,7 @@ impl Problem<'_> {
         true
     }
 
-    /// What the operation takes of a shape's pool; at least one.
+    /// The operation's candidates in a shape's pool; at least one.
     fn candidates(&self, op: &Op, dims: &Dims, pools: &Pools) -> Vec<Dist> {
         let mut all = pools.of(dims).to_vec();
         let order: Vec<usize> = (0..dims.rank()).rev().collect();

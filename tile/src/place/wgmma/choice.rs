@@ -10,7 +10,7 @@ use crate::ir::{Def, Func, Kind, Known, Op, OpId, Padding, RegionId, Value, View
 
 /// Bytes of the narrowest `cp.async`.
 pub(in crate::place) const NARROWEST: i64 = 4;
-/// What the strides of tensor maps stay below, in bytes.
+/// The upper bound of the strides of tensor maps, in bytes.
 const FARTHEST: i64 = 1 << 40;
 
 pub(in crate::place) struct Choice<'a> {

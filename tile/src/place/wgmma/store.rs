@@ -149,7 +149,7 @@ impl SharedTile {
         (fits([n, m]) && held(transposed(&[m, n], threads))).then_some(Major::Mn)
     }
 
-    /// What is stored at once: the tile, or a strip of it.
+    /// The part that is stored at once: the tile, or a strip of it.
     pub(crate) fn piece(&self, strips: Option<Major>) -> SharedTile {
         let [along, others] = self.extents;
         match strips {
