@@ -26,11 +26,11 @@ pub(crate) struct RunArgs {
 /// The bytes that a command holds at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peak {
-    /// In the device's memory: inputs, results, and what kernels need besides.
+    /// In the device's memory: inputs, results, and the other memory of kernels.
     pub(crate) device: u64,
     /// In the host's memory: inputs, results, what these are compared with, and copies on the way.
     pub(crate) host: u64,
-    /// In the host's memory besides, if a simulator checks the run: what it remembers of accesses ([`checks`]).
+    /// In the host's memory too, if a simulator checks the run: its shadow of accesses ([`checks`]).
     pub(crate) checks: u64,
 }
 

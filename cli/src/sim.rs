@@ -38,7 +38,7 @@ arguments with which the kernel cannot be launched; 3 if a file cannot be read o
 simulator cannot run the kernel. Files are written only with the exit status 0; only the recording of
 --record is written in any case.";
 
-/// The checks beside that of alignment.
+/// The checks other than alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Check {
     /// Accesses of the same memory that nothing orders

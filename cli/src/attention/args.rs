@@ -57,7 +57,7 @@ pub(crate) struct ProblemArgs {
     /// A query sees its own key and those before it
     #[arg(long, conflicts_with = "window")]
     causal: bool,
-    /// A query sees this many keys before its own and behind it: two numbers, or `all`
+    /// A query sees this many keys before its own and after it: two numbers, or `all`
     #[arg(long, value_name = "LEFT,RIGHT", value_parser = window)]
     window: Option<[Option<i64>; 2]>,
     /// Which key is a query's own: top-left or bottom-right

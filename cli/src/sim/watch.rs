@@ -98,7 +98,7 @@ fn nearest(kernel: &Kernel, line: u32) -> Option<String> {
 /// The arguments that ask for instructions, registers and shared memory to be shown.
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Print on stderr each instruction that a warp of the block executes; WARP is the number of the warp in the block
+    /// Print on stderr each instruction that a warp of the block executes; WARP is the index of the warp in the block
     #[arg(long, value_name = "WARP")]
     trace: Option<u32>,
     /// Print on stderr what registers hold when a warp of the block comes to this line of the PTX, or of a source file that

@@ -1,4 +1,4 @@
-//! `girih tune gemm`: measures configurations for a product beside each other, and records the fastest.
+//! `girih tune gemm`: measures configurations for a GEMM against each other, and records the fastest.
 
 use std::path::PathBuf;
 

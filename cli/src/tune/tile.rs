@@ -1,4 +1,4 @@
-//! `girih tune tile`: measures tiles and hints of a program over tiles beside each other, and records the fastest.
+//! `girih tune tile`: measures tiles and hints of a program against each other, and records the fastest.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -67,7 +67,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let [arrays, checks] = bytes.fold([0u64; 2], |[arrays, all], (array, dtype)| {
         [arrays.saturating_add(array), all.saturating_add(checks(array, u64::MAX, dtype))]
     });
-    // Of what is written there is a copy beside it, and the results of a point on the host beside those of the usual one.
+    // Written arrays have a second copy, and the results of a point are on the host along with those of the default.
     let [arrays, checks] = [arrays, checks].map(|bytes| bytes.saturating_mul(2));
     session.fits(Peak { device: arrays, host: arrays, checks })?;
 

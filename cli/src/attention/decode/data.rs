@@ -18,7 +18,7 @@ pub(crate) struct Inputs<T, C> {
     pub(crate) table: Vec<u32>,
     pub(crate) scales: [Vec<f32>; 2],
     pub(crate) extras: Extras,
-    /// K and V times their scales, the keys of one sequence behind those of the other.
+    /// K and V times their scales, the keys of one sequence after those of the other.
     packed: [Vec<f32>; 2],
 }
 
@@ -87,7 +87,7 @@ impl<T: Element, C: Element> Inputs<T, C> {
     }
 }
 
-/// Where the rows of K or of V begin, and their heads: the keys of one sequence behind those of the other.
+/// Where the rows of K or of V begin, and their heads: the keys of one sequence after those of the other.
 fn rows(
     p: &DecodeProblem,
     lengths: &[u32],
