@@ -264,7 +264,7 @@ pub struct Incongruence {
     pub parts: [String; 2],
     /// The thread.
     pub thread: i64,
-    /// The value's number among the thread's.
+    /// The value's index among the thread's.
     pub value: i64,
     /// The element in the first part, and in the second.
     pub elements: [String; 2],

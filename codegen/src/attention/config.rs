@@ -43,7 +43,7 @@ pub enum Form {
 pub struct Features {
     /// Whether a query may not see all keys before the diagonal: query `i` sees key `j` if `j >= i + diagonal - left` ([`super::Arguments::window`]).
     pub left: bool,
-    /// Whether a query may not see all keys behind the diagonal: query `i` sees key `j` if `j <= i + diagonal + right` ([`super::Arguments::window`]).
+    /// Whether a query may not see all keys after the diagonal: query `i` sees key `j` if `j <= i + diagonal + right` ([`super::Arguments::window`]).
     pub right: bool,
     /// Whether sequences follow each other in the tensors' rows, so that what is after the rows of one is another's: a tile does not read it
     /// as values, and does not write there.

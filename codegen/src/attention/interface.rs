@@ -47,7 +47,7 @@ pub struct Arguments {
     pub entries: i64,
     /// How scores become exponents.
     pub scores: Scores,
-    /// How many keys before and behind the diagonal a query sees, each at most [`super::MAX_LENGTH`].
+    /// How many keys before and after the diagonal a query sees, each at most [`super::MAX_LENGTH`].
     pub window: [i64; 2],
     /// The strides of heads and batches of the logsumexps, f32, to the base e. Rows follow each other. A row that sees no
     /// key has its sink, or negative infinity.

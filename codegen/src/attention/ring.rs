@@ -62,7 +62,7 @@ struct Parts<'a> {
     of_q: Pipeline,
     of_k: Pipeline,
     of_v: Pipeline,
-    /// Where tiles of keys may have keys behind the last one that a query of a tile sees, other than behind the end of the tensors.
+    /// Where tiles of keys may have keys after the last one that a query of a tile sees, other than after the end of the tensors.
     tails: Option<Tails>,
 }
 
@@ -194,7 +194,7 @@ impl Ring {
         let [of_q, of_k, of_v, _] = Tensor4::ALL.map(|tensor| config.columns(tensor));
         let types = [DType::F32, dtype, dtype];
         let one = lay!("(1,1):(0,0)");
-        // K is (Keys,HeadDim), and V, whose products are sums over keys, (HeadDim,Keys); both have contiguous columns.
+        // K is (Keys,HeadDim), and V, whose K mode is the keys, (HeadDim,Keys); both have contiguous columns.
         let qk = MmaAtom::wgmma(MmaKind::WgmmaSs, keys, types, [Major::K, Major::K], Product::Multiply)?;
         let pv = MmaAtom::wgmma(MmaKind::WgmmaRs, of_v, types, [Major::K, Major::Mn], Product::Multiply)?;
         let many = |count: i64, each: i64| Lay::leaf(Int::fixed(count), Stride::Int(Int::fixed(each)));
@@ -238,7 +238,7 @@ impl Parts<'_> {
         self.interface.config
     }
 
-    /// V as the products take it, (HeadDim,Keys,Stage).
+    /// V as the MMAs take it, (HeadDim,Keys,Stage).
     fn transposed_v(&self) -> Result<Tensor<Smem>, Error> {
         let modes = [1, 0, 2].map(|mode| self.v.layout().mode(mode));
         let modes = modes.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -97,7 +97,7 @@ pub(super) struct Total {
 }
 
 impl Total {
-    /// The division of the row's weighted sums.
+    /// The division of the row's accumulators.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
@@ -107,7 +107,7 @@ impl Total {
         Ok(Division { inverse, is_empty: self.sum.equals(0.0) })
     }
 
-    /// The division of the row's weighted sums by a sum that a sink has joined.
+    /// The division of the row's accumulators by a sum that a sink has joined.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
@@ -179,7 +179,7 @@ impl Sink {
     }
 }
 
-/// The division of weighted sums by a sum of exponentials.
+/// The division of accumulators by a sum of exponentials.
 #[derive(Clone, Debug)]
 pub(super) struct Division {
     inverse: Scalar,

@@ -162,7 +162,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The number of the warpgroup of `thread`, an index in the block. The number comes from a shuffle, by which the assembler
+    /// The index of the warpgroup of `thread`, an index in the block. It comes from a shuffle, by which the assembler
     /// knows that all lanes of a warp have the same one (CUTLASS's `canonical_warp_group_idx`).
     ///
     /// # Errors

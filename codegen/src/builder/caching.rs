@@ -42,7 +42,7 @@ impl Builder {
         written
     }
 
-    /// The words behind the space of a load or a store of global memory, and the operand behind the others.
+    /// The words after the space of a load or a store of global memory, and the operand after the others.
     pub(super) fn kept(&self, opcode: Opcode) -> (Vec<Modifier>, Option<Operand>) {
         let words: &[Word] = match (self.kept.caching, opcode) {
             (Caching::Normal, _) | (Caching::Once, Opcode::St) => &[],

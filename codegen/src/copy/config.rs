@@ -86,7 +86,7 @@ pub struct Side {
     /// The elements that are accessed at once. The address and all strides but those of the run must be multiples of this many
     /// elements. It is 1 if there is no run.
     pub vector: i64,
-    /// The modes behind the run whose strides are below 0: their parameters are the sizes of the strides, and the address is that of coordinate 0.
+    /// The modes after the run whose strides are below 0: their parameters are the sizes of the strides, and the address is that of coordinate 0.
     pub backwards: Vec<usize>,
 }
 

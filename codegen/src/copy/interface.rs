@@ -33,7 +33,7 @@ impl Arguments {
         if self.extents[mode] == 1 && !(is_gather && side == 1) { 0 } else { stride }
     }
 
-    /// Where the source begins along a mode, and its extent. A source that has nothing begins behind the destination.
+    /// Where the source begins along a mode, and its extent. A source that has nothing begins after the destination.
     fn pad(&self, mode: usize) -> [i64; 2] {
         let pad = self.pads.get(mode).copied().flatten();
         pad.filter(|[_, extent]| *extent > 0).unwrap_or([MAX_EXTENT; 2])

@@ -23,7 +23,7 @@ struct Digit {
 pub(super) struct Walked<'a> {
     config: &'a CopyConfig,
     interface: &'a Interface,
-    /// The digits of a tile's number, the fastest first.
+    /// The digits of a tile's index, the fastest first.
     digits: Vec<Digit>,
     /// The first tile of the block, and how many tiles further its next one is, if the block has several.
     several: Option<[Expr; 2]>,

@@ -85,19 +85,19 @@ pub(super) struct Tile {
 enum Share {
     /// All of it.
     Whole,
-    /// A part along K that follows from the block's number.
+    /// A part along K that follows from the block's index.
     Part(Part),
     /// A part along K that is in memory.
     Piece(stream::Piece),
 }
 
-/// The place of a tile of C: its row and its column among tiles of these extents, in elements, and the number of its product in a batch.
+/// The place of a tile of C: its row and its column among tiles of these extents, in elements, and the number of its GEMM in a batch.
 pub(super) struct Place {
     pub(super) row: Expr,
     pub(super) column: Expr,
     pub(super) extents: [i64; 2],
     pub(super) batch: Expr,
-    /// The group that the row or the column is counted in, if products are groups of rows or columns.
+    /// The group that the row or the column is counted in, if GEMMs are groups of rows or columns.
     pub(super) span: Option<Span>,
 }
 
@@ -107,7 +107,7 @@ impl Place {
         self.span.as_ref().filter(|span| span.mode == operand.modes()[0]).map(|span| &span.origin)
     }
 
-    /// 1 if row `first` of the tile, or one behind it, is a row of the tile's group, else 0; `None` if there are no groups of rows.
+    /// 1 if row `first` of the tile, or one after it, is a row of the tile's group, else 0; `None` if there are no groups of rows.
     pub(super) fn has_rows_from(&self, first: &Expr) -> Option<Expr> {
         let span = self.span.as_ref().filter(|span| span.mode == 0)?;
         let before = &(&self.row * self.extents[0]) + first;

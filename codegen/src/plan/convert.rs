@@ -197,7 +197,7 @@ impl Round {
         self.from.iter().enumerate().all(|(lane, &from)| lane == from)
     }
 
-    /// The number whose exclusive or with a lane's number is the lane that this lane receives from, if there is such a number.
+    /// The number whose exclusive or with a lane's index is the lane that this lane receives from, if there is such a number.
     pub(super) fn butterfly(&self) -> Option<usize> {
         let xor = self.from[0];
         self.from.iter().enumerate().all(|(lane, &from)| lane ^ xor == from).then_some(xor)

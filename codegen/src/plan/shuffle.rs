@@ -1,6 +1,6 @@
 //! A tile from one distribution into another inside of warps: by selections and shuffles, without barriers.
 //!
-//! Digits of coordinates move: a digit is what a bit of the lane's number or a leaf of the values says. Both distributions have the same
+//! Digits of coordinates move: a digit is what a bit of the lane's index or a leaf of the values says. Both distributions have the same
 //! digits. One that the bits of warps say stays; one that values say on both sides renames registers; one that lanes say on both sides
 //! says from which lane to receive. What is left over makes [pairs](Pair) of a bit of the giving lane with a bit of the receiving one.
 //!
@@ -22,13 +22,13 @@ use girih_tensor::DType;
 
 use super::Dist;
 
-/// Bits of a lane's number.
+/// Bits of a lane's index.
 const LANES: usize = 5;
 
 /// An exchange in which every element stays in its warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shuffles {
-    /// For each bit of the number of the lane that a lane receives from: the bit of its own number that it is, or 0.
+    /// For each bit of the index of the lane that a lane receives from: the bit of its own index that it is, or 0.
     pub from: [Option<usize>; LANES],
     /// The steps in addition to the shuffles.
     pub pairs: Vec<Pair>,

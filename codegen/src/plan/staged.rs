@@ -14,7 +14,7 @@ use crate::sizes::{is_bijective, static_size};
 
 const WHAT: &str = "staged_copy";
 
-/// Bits that the lanes of a warp read side by side, a line of the cache, if there are as many lanes. The other lanes read what is
+/// Bits that the lanes of a warp read contiguously, a line of the cache, if there are as many lanes. The other lanes read what is
 /// beside that in shared memory, so that the words that a warp writes there come to all banks.
 const BESIDE: i64 = 1024;
 /// Bits of a bank's word.

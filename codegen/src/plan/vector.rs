@@ -17,7 +17,7 @@ pub enum Limit {
     Apart {
         /// The thread.
         thread: i64,
-        /// The value's number.
+        /// The value's index.
         value: i64,
         /// How many elements the value is after the value before it: the stride that breaks the run.
         step: i64,

@@ -53,7 +53,7 @@ impl Scope {
     }
 }
 
-/// Writes a fence, which orders the accesses of the thread before it with the accesses behind it, among the threads of `scope` (C++'s
+/// Writes a fence, which orders the accesses of the thread before it with the accesses after it, among the threads of `scope` (C++'s
 /// `std::atomic_thread_fence`; PTX ISA, "membar / fence"). [`MemoryOrder::Relaxed`] orders nothing and writes nothing.
 ///
 /// # Errors

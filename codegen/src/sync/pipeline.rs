@@ -223,7 +223,7 @@ impl Pipeline {
 /// A place in a pipeline: a stage, and the parity of the round through all stages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// The number of the stage, 0 to stages - 1.
+    /// The index of the stage, 0 to stages - 1.
     pub index: Expr,
     /// The parity of the round: 0 in the first round, 1 in the second, then 0 again.
     pub phase: Expr,

@@ -82,7 +82,7 @@ pub fn scan<'f, G: Group>(
 
     let mut blocks = Vec::new();
     for value in 0..dist.size() {
-        // From the beginning, padding stands behind all elements.
+        // From the beginning, padding stands after all elements.
         let total = how.rule.element(group, (tile, mode, &origin), value, reverse)?;
         let through = Some(total.clone());
         blocks.push(Block { value, total, before: None, through, parts: Vec::new() });
@@ -224,7 +224,7 @@ fn scan_lanes<G: Group>(
     Ok(())
 }
 
-/// Blocks of warps become one: `all` are their totals, and `own` is the number of the thread's.
+/// Blocks of warps become one: `all` are their totals, and `own` is the index of the thread's.
 fn scan_warps<G: Group>(
     group: &mut G,
     how: &How<'_, G>,

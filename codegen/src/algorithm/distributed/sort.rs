@@ -30,7 +30,7 @@ struct Carried {
 enum Place {
     /// Values that are this far apart.
     Value(usize),
-    /// A bit of the thread's number.
+    /// A bit of the thread's index.
     Thread(usize),
 }
 

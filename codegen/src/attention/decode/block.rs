@@ -121,7 +121,7 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
         b.barrier();
         let next = turn + ring.ahead();
         let tile = &first + &next;
-        // As a variable of this turn, so that what follows from the thread takes no registers beside the sums.
+        // As a variable of this turn, so that values derived from the thread are not live along with the accumulators.
         let local = b.bounded(thread, i64::from(THREADS) - 1)?;
         b.if_(&Cond::less(&next, &tiles), |b| loader.load(b, &local, &tile, &pages, &freed))?;
         ring.commit(b);

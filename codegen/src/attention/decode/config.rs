@@ -148,7 +148,7 @@ impl DecodeConfig {
         }
     }
 
-    /// The product of Q, (Rows,HeadDim), and K, (Keys,HeadDim). A warp has 16 keys that follow each other, or all. Bytes are multiplied in
+    /// The MMA of Q, (Rows,HeadDim), and K, (Keys,HeadDim). A warp has 16 keys that follow each other, or all. Bytes are multiplied in
     /// the order in which `ldmatrix` brings them, four neighbours to a thread.
     pub(super) fn scores_mma(&self) -> Result<TiledMma, Error> {
         let (atoms, keys) = match self.shares_rows() {
@@ -160,7 +160,7 @@ impl DecodeConfig {
         Ok(TiledMma::new(self.atom(), atoms)?.with_permutation(order))
     }
 
-    /// The product of the exponentials, (Rows,Keys), and V, (HeadDim,Keys), by the keys that [`DecodeConfig::scores_mma`] gives a warp. Of bytes,
+    /// The MMA of the exponentials, (Rows,Keys), and V, (HeadDim,Keys), by the keys that [`DecodeConfig::scores_mma`] gives a warp. Of bytes,
     /// an atom has every other column, since a transposing `ldmatrix` leaves neighbours in one thread.
     pub(super) fn output_mma(&self) -> Result<TiledMma, Error> {
         let (atoms, keys) = match self.shares_rows() {

@@ -16,7 +16,7 @@ pub(super) struct Reader {
     source: Tensor<Smem>, // (Val,RestN,RestK,Stage)
     /// The values of a tile of the copy as atoms take them, (FrgV,N,K), and as registers have them.
     order: [Lay; 3],
-    /// The dtype of the product.
+    /// The dtype of the MMA.
     dtype: DType,
 }
 

@@ -167,7 +167,7 @@ fn together(
     let first = own_rows(interface, thread)?;
     let writes = Cond::less(&first[0].column, &Expr::from(1));
     let mine = config.output_mma()?.get_slice(thread)?;
-    // Maxima and sums of powers, the same in all columns.
+    // Maxima and sums of exponentials, the same in all columns.
     let lies = Lay::strided([count, columns, WARPS, 2], [1, 0, count, count * WARPS])?; // (Rows,HeadDim,Warp,2)
     let numbers = Smem::alloc(b, DType::F32, None, &lies)?;
     let numbers = mine.partition(Operand::C, &numbers)?; // (FrgV,RestM,RestN,Warp,2)

@@ -21,7 +21,7 @@ pub const MAX_TILES: i64 = MAX_KEYS / KEYS;
 pub(super) struct Share {
     /// The keys of the sequence.
     pub keys: Expr,
-    /// The first key that a row of the tile sees, if there is a window, and the key behind the last one.
+    /// The first key that a row of the tile sees, if there is a window, and the key after the last one.
     pub begin: Option<Expr>,
     pub end: Expr,
     /// The first tile that a row sees.

@@ -41,7 +41,7 @@ impl Consumer<'_> {
         Ok([0, 1].map(|row: usize| values[row].clone()))
     }
 
-    /// Makes exponentials of the scores of the keys from `at` behind `base` on, and adds them up. Where these relate to another maximum than before, the sums of values
+    /// Makes exponentials of the scores of the keys from `at` after `base` on, and adds them up. Where these relate to another maximum than before, the accumulators
     /// are scaled. `again` says where Q and K of the scores are.
     pub(super) fn powers_of_scores(
         &self,
@@ -64,7 +64,7 @@ impl Consumer<'_> {
         let sums = self.exponentiate(b, &most)?;
         let largest = LARGEST[usize::from(self.parts.config().dtype == DType::Bf16)];
         let exceeds = Cond::any(sums.each_ref().map(|sum| sum.greater(largest)));
-        // The products are those of all four warps.
+        // The MMAs are those of all four warps.
         let exceeds = b.named_barrier_or(&self.meeting, WARPGROUP as u32, &exceeds)?;
         let agreed = b.open_block();
         b.leave(&agreed, &exceeds, true)?;
@@ -105,7 +105,7 @@ impl Consumer<'_> {
         Ok([sums.swap_remove(0), sums.swap_remove(0)])
     }
 
-    /// The scores in the order in which the products take exponentials, (FrgV,1,RestKeys): the values of an atom of C of eight columns, two atoms at a time.
+    /// The scores in the order in which the MMAs take exponentials, (FrgV,1,RestKeys): the values of an atom of C of eight columns, two atoms at a time.
     fn as_powers(&self) -> Result<Tensor<Rmem>, Error> {
         let [_, keys] = self.parts.config().tile;
         let values =
@@ -201,7 +201,7 @@ impl Consumer<'_> {
         Ok(shifts)
     }
 
-    /// Multiplies the sums of exponentials and of values of the two rows. In each branch of [`Self::raise`], so that the factors take no registers while there
+    /// Multiplies the row sums and the accumulators of the two rows. In each branch of [`Self::raise`], so that the factors take no registers while there
     /// are exponentials.
     fn rescale(&self, b: &mut Builder, factors: &[Scalar; 2]) -> Result<(), Error> {
         let total = self.of_rows(b, &self.total)?;

@@ -24,7 +24,7 @@ const LANES: i64 = 32;
 const TOGETHER: i64 = 8;
 /// The alignment of what tiles and warps leave, in bytes.
 const LINE: i64 = 16;
-/// The most tiles of a product.
+/// The most tiles of a GEMM.
 const MOST_TILES: i64 = i32::MAX as i64;
 
 /// An output of an epilogue in a kernel.
@@ -36,7 +36,7 @@ pub(in crate::gemm) struct Reducing {
     out: Expr,
     partials: Expr,
     arrivals: Expr,
-    /// The elements from the output of a product of a batch to that of the next.
+    /// The elements from the output of a GEMM of a batch to that of the next.
     stride: Option<Expr>,
 }
 
@@ -60,13 +60,13 @@ pub(in crate::gemm) struct Tiles<'a> {
 struct Sharing {
     /// The bits in which the numbers of lanes of one warp differ that do.
     lanes: Vec<i64>,
-    /// The number of the thread's warp among those that do, and how many they are.
+    /// The index of the thread's warp among those that do, and how many they are.
     warp: Expr,
     warps: i64,
 }
 
 impl Sharing {
-    /// `threads` is the thread's number -> coordinate in the tile, to which the thread's values add.
+    /// `threads` is the thread's index -> coordinate in the tile, to which the thread's values add.
     fn of(threads: &Lay, kept: Option<usize>, thread: &Expr) -> Result<Sharing, Error> {
         let mut sharing = Sharing { lanes: Vec::new(), warp: Expr::from(0), warps: 1 };
         let mut before = 1;
@@ -205,7 +205,7 @@ impl<'a> Reduced<'a> {
         sums: &Sums,
         tiles: &'a Tiles<'a>,
     ) -> Result<Reduced<'a>, Error> {
-        // A variable of this tile, so that what follows from it takes no registers beside the sums.
+        // A variable of this tile, so that values derived from it are not live along with the accumulators.
         let team = Team { thread: b.bounded(&team.thread, team.threads - 1)?, ..*team };
         let Tiles { place, counts: [rows, columns], .. } = tiles;
         let all = b.bounded(&(rows * columns), MOST_TILES)?;

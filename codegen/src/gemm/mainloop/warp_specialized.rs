@@ -107,7 +107,7 @@ impl WarpSpecializedMainloop {
         [if self.is_multicast(operand) { x / self.parts.multicast } else { x }, k]
     }
 
-    /// Takes shared memory for the stages of A and B. What the kernel keeps there besides may come before or after.
+    /// Takes shared memory for the stages of A and B. The kernel's other shared memory may come before or after.
     ///
     /// # Errors
     /// [`BuilderError::SharedMemory`](crate::BuilderError::SharedMemory) for shared memory that does not suffice.
@@ -183,8 +183,8 @@ impl WarpSpecializedMainloop {
         self.emit_beside(b, stages, feeds, produce, |_, _| Ok(()), consume)
     }
 
-    /// The same with `beside`, which all threads of the first warpgroup execute with their number, the one that executes `produce` after
-    /// that. It can do what else the kernel wants done while the others multiply, by threads that have as few registers as the producer.
+    /// The same with `beside`, which all threads of the first warpgroup execute with their index, the one that executes `produce` after that. Its
+    /// work overlaps with the MMAs of the consumers, on threads that have as few registers as the producer.
     ///
     /// # Errors
     /// As [`WarpSpecializedMainloop::emit`]; those of `beside`.

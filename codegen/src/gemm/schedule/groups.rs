@@ -18,7 +18,7 @@ pub(in crate::gemm) const SHARED_BYTES: i64 = (MAX_GROUPS + 2) * OFFSET;
 /// Lines of tiles along the groups that are walked together, so that blocks that run together share tiles of both operands.
 const TOGETHER: i64 = 16;
 
-/// A persistent block's way through the tiles of all groups: in a grid of `n` blocks, the tile of the block's number and every `n`-th after.
+/// A persistent block's way through the tiles of all groups: in a grid of `n` blocks, the tile of the block's index and every `n`-th after.
 /// The tiles of a group follow those of the group before. The number of tiles follows from the offsets, so that the host knows no more than
 /// the most that there may be.
 ///

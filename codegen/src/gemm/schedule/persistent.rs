@@ -46,7 +46,7 @@ pub(super) fn steps(b: &mut Builder, cluster: i64) -> Result<[Expr; 2], Error> {
     Ok([b.bounded(&first, BLOCKS - 1)?, step])
 }
 
-/// A persistent block's way through the order of tiles: in a grid of `n` blocks, the tile of the block's number and every `n`-th after.
+/// A persistent block's way through the order of tiles: in a grid of `n` blocks, the tile of the block's index and every `n`-th after.
 pub(in crate::gemm) struct Tiles {
     order: Order,
     first: Expr,
@@ -82,7 +82,7 @@ impl Tiles {
             b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(&parity), Ptx::Int(0)]);
             parity
         });
-        // A tile's row and column, and its product in a batch.
+        // A tile's row and column, and its GEMM in a batch.
         let registers = if batch.is_some() { 3 } else { 2 };
         let fetch = |b: &mut Builder, to: &[Reg], tile: &Expr| -> Result<(), Error> {
             let inside = Cond::all([who.clone(), Cond::less(tile, &self.order.count)]);

@@ -25,9 +25,9 @@ const LENGTHS: u32 = 64;
 
 /// The work that is divided among blocks.
 pub(in crate::gemm) struct Work<'a> {
-    /// The tiles of a product, each as its row and column, in the order in which they share rows and columns best.
+    /// The tiles of a GEMM, each as its row and column, in the order in which they share rows and columns best.
     pub(in crate::gemm) order: &'a [[u32; 2]],
-    /// The products.
+    /// The GEMMs.
     pub(in crate::gemm) products: u32,
     /// The tiles along K.
     pub(in crate::gemm) along_k: u32,
@@ -56,7 +56,7 @@ pub struct Pieces {
 /// A part along K of a tile of C.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The tile's row and column among tiles, and the number of its product in a batch.
+    /// The tile's row and column among tiles, and the number of its GEMM in a batch.
     pub tile: [u32; 3],
     /// The tiles along K.
     pub k: Range<u32>,
@@ -94,11 +94,11 @@ enum Cut {
     Equal { tiles: u32, windows: u32 },
     /// Each of this many tiles into `windows` pieces of `length` tiles along K, and what is left of it for the `rest` blocks that are left.
     Windows { tiles: u32, windows: u32, length: u32, rest: u32 },
-    /// This many tiles, one behind the other, into equal pieces for all blocks.
+    /// This many tiles, one after the other, into equal pieces for all blocks.
     Row { tiles: u32 },
 }
 
-/// A tile's number, and some of its tiles along K.
+/// A tile's index, and some of its tiles along K.
 type Part = (u32, Range<u32>);
 
 impl Pieces {
@@ -200,7 +200,7 @@ impl Piece {
 }
 
 impl Work<'_> {
-    /// The tiles of all products.
+    /// The tiles of all GEMMs.
     fn tiles(&self) -> u32 {
         self.order.len() as u32 * self.products
     }

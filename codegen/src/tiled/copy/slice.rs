@@ -126,7 +126,7 @@ impl TiledCopy {
         let extents: Vec<Int> = self.extents()?.into_iter().map(Int::fixed).collect();
         let shape = Shape::flat(&extents)?;
         let unfit = |_| mismatch("a fragment whose first values are the thread's first values in the tile");
-        // (M,N) -> the number of the thread's group of `first` values
+        // (M,N) -> the index of the thread's group of `first` values
         let groups = self.tv.right_inverse()?.with_shape(&shape).map_err(unfit)?;
         let groups = groups.upcast(self.threads()? * first).map_err(unfit)?;
         let in_tile = extent(first)?.logical_product(&Tiler::Lay(groups.right_inverse()?)).map_err(unfit)?;
