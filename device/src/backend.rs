@@ -28,13 +28,13 @@ pub(crate) trait Backend: Send + Sync {
     /// Starts a copy from the host.
     ///
     /// # Safety
-    /// Nothing writes or frees `bytes` before a mark that is set behind the call has been reached.
+    /// Nothing writes or frees `bytes` before a mark that is set after the call has been reached.
     #[allow(unsafe_code, reason = "the copy may go on after the call")]
     unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
     /// Starts a copy to the host.
     ///
     /// # Safety
-    /// Nothing reads, writes or frees `bytes` before a mark that is set behind the call has been reached.
+    /// Nothing reads, writes or frees `bytes` before a mark that is set after the call has been reached.
     #[allow(unsafe_code, reason = "the copy may go on after the call")]
     unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
     /// Allocates `bytes` > 0 zeros on the host, page-locked if the device is faster with such memory.
@@ -53,7 +53,7 @@ pub(crate) trait Backend: Send + Sync {
     /// Changes the encoding of a map into the encoding of `map`, which differs from the other map by the address alone.
     fn readdress(&self, map: &ptx::TensorMap, bytes: &mut [u8; ptx::TENSOR_MAP_BYTES]) -> Result<(), Error>;
     fn synchronize(&self) -> Result<(), Error>;
-    /// Sets a mark behind all operations so far.
+    /// Sets a mark after all operations so far.
     fn mark(&self) -> Result<Box<dyn Mark>, Error>;
     /// Lets later operations wait for a mark of a sequence with the same identity.
     fn wait(&self, mark: &dyn Mark) -> Result<(), Error>;

@@ -59,7 +59,7 @@ impl<T: Pod> fmt::Debug for Pinned<T> {
 #[must_use = "dropping a transfer waits for it"]
 pub struct Transfer<T: Pod> {
     pinned: Option<Pinned<T>>,
-    /// The mark behind the copy; none if there are no elements.
+    /// The mark after the copy; none if there are no elements.
     mark: Option<Box<dyn Mark>>,
 }
 

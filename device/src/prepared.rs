@@ -33,7 +33,7 @@ use crate::{
 /// begins later. The driver has already been told to allow the function this much dynamic shared memory and clusters of this size.
 ///
 /// girih does not see the launches of the engine. The engine must put them into the stream of the launch's
-/// [`device`](Launch::device) ([`Device::cuda_stream`]), since girih frees memory and unloads code behind the operations of that
+/// [`device`](Launch::device) ([`Device::cuda_stream`]), since girih frees memory and unloads code after the operations of that
 /// stream, or must wait for them before the launch is dropped or an argument is changed. The engine must order them with the
 /// streams of buffers of other streams by events.
 ///
@@ -71,7 +71,7 @@ pub struct Launch {
     others: Vec<Arc<Sequence>>,
 }
 
-/// The part of an argument that a launch keeps beside the argument's bytes.
+/// The part of an argument that a launch keeps along with the argument's bytes.
 #[derive(Clone)]
 struct Kept {
     /// The memory of the argument's buffer, or of its tensor map's buffer, and of the buffers whose addresses are in that one.

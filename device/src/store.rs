@@ -1,8 +1,8 @@
 //! Built code on disk.
 //!
-//! An entry is a file that holds the key as a whole, the code and the compiler's log, behind a checksum of all of them. So an entry
+//! An entry is a file that holds the key as a whole, the code and the compiler's log, after a checksum of all of them. So an entry
 //! is believed for what it says and not for where it is: a damaged file, a shortened one, and one of another key whose name is the
-//! same are no entries, and what they should have been is built again. Files are written beside their place and renamed, so that
+//! same are no entries, and what they should have been is built again. Files are written to temporary names in the same folder and renamed, so that
 //! readers and other writers see whole files.
 
 use std::{

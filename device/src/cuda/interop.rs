@@ -108,7 +108,7 @@ impl Device {
         drop(record);
         let buffer = home.scoped(self, address, slice.len())?;
         // The stream has been told to wait for all operations of other streams with the buffer, so an event that is recorded at
-        // the end comes behind those operations.
+        // the end comes after those operations.
         let finish = Box::new(move |captured: bool| {
             if !captured {
                 drop(slice.device_ptr_mut(&stream));

@@ -35,7 +35,7 @@ fn a_launch_is_ordered_with_the_streams_of_its_buffers() -> Result<(), Error> {
     let mut launch = prepare(&b, &to, &own, 1)?;
     run(&launch)?;
     assert_eq!(to.download()?, [101]);
-    // The buffers of another stream, which are written late and overwritten behind the launch.
+    // The buffers of another stream, which are written late and overwritten after the launch.
     for (buffer, byte) in [(&x, 1), (&y, 2)] {
         buffer.fill_bytes(byte)?;
         launch.set("from", buffer)?;
