@@ -37,7 +37,7 @@ impl Common {
 }
 
 impl View<'_> {
-    /// The addresses from the first byte to the one behind the last.
+    /// The addresses from the first byte to the one after the last.
     pub(crate) fn range(&self) -> [u64; 2] {
         let reach = |(extent, stride): (&i64, &i64)| (extent - 1).saturating_mul(*stride);
         let span = self.extents.iter().zip(self.strides).map(reach).fold(1, i64::saturating_add);

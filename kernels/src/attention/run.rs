@@ -147,7 +147,7 @@ impl Attention {
         self.run_with([q, k, v, o], &[])
     }
 
-    /// The same for Q, K, V and O, with what the problem has besides: `"bias"`, which is read, and `"lse"`, which is written. What is written shares no
+    /// The same for Q, K, V and O, with the problem's other tensors: `"bias"`, which is read, and `"lse"`, which is written. What is written shares no
     /// memory with anything else; Q, K and V may be parts of one buffer, or of the same memory.
     ///
     /// # Errors

@@ -272,9 +272,9 @@ impl Prepared {
         done(launched, &self.counters)
     }
 
-    /// The launches in their order, for engines that call the driver themselves: the function, grid, block and shared memory, and the bytes of
-    /// each argument. They keep the memory of the tensors, and of what the kernels have besides. All that are prepared of one problem share that
-    /// memory, and the GEMMs of one set the workspace: nothing else of these may run between these launches, or at the same time.
+    /// The launches in order, for engines that call the driver themselves: the function, grid, block and shared memory, and the bytes of each
+    /// argument. They keep the memory of the tensors and the kernels' other memory. All launches that are prepared of one problem share that memory,
+    /// and the GEMMs of one set share the workspace: no other of these may run between these launches, or at the same time.
     pub fn launches(&self) -> impl ExactSizeIterator<Item = &Launch> {
         self.launches.iter().map(|(launch, _)| launch)
     }

@@ -40,7 +40,7 @@ impl<'a> From<Untyped<'a>> for Memory<'a> {
     }
 }
 
-/// A buffer, or those of all products whose addresses are in memory.
+/// A buffer, or those of all GEMMs whose addresses are in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory<'a> {
     pub(crate) arg: BufferArg<'a>,

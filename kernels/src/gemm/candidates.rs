@@ -148,7 +148,7 @@ fn timed(problem: &Problem, multiprocessors: u32) -> Vec<(GemmConfig, f64)> {
     timed
 }
 
-/// Configurations of [`KernelKind::Sm80`] for a problem that a tuner measures for devices without `wgmma`, or beside it, the usual one first.
+/// Configurations of [`KernelKind::Sm80`] for a problem, the default first, that a tuner measures for devices without `wgmma`, or in addition to it.
 ///
 /// # Examples
 /// ```

@@ -259,7 +259,7 @@ impl Gemms {
     }
 }
 
-/// The kernels that [`Gemms::configured`] loads for a problem, in no device: those that copy A or B, and the product's. So modules are built
+/// The kernels that [`Gemms::configured`] loads for a problem, in no device: those that copy A or B, and the GEMM's. So modules are built
 /// ahead of time ([`Bundle`](girih_device::Bundle)).
 ///
 /// # Errors
@@ -291,7 +291,7 @@ pub fn kernels(
     Ok(kernels)
 }
 
-/// The kernel of a product without those that copy A or B, as [`Gemms::configured`] generates it.
+/// The kernel of a GEMM without those that copy A or B, as [`Gemms::configured`] generates it.
 ///
 /// # Errors
 /// [`Error::Codegen`].

@@ -24,9 +24,9 @@ pub(super) struct Copies {
     pub(super) steps: Vec<Step>,
     /// How many bytes the addresses of A and B must be a multiple of for the passes, if they are copied.
     pub(super) needed: [Option<i64>; 2],
-    /// Whether the passes may begin before the kernel before them has ended, and the product before they have.
+    /// Whether the passes may begin before the kernel before them has ended, and the GEMM before they have.
     pub(super) early: bool,
-    /// Held from the first pass to the product, so that no other pass comes between.
+    /// Held from the first pass to the GEMM, so that no other pass comes between.
     pub(super) lock: Arc<Mutex<()>>,
 }
 

@@ -28,7 +28,7 @@ fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {
 
 /// Records of one machine, which say the configurations of their problems ([`Gemms::with_records`](super::Gemms::with_records)).
 ///
-/// A record counts for its problem as it is. For the same product of elements of the same widths, but of other layouts or pitches, what
+/// A record counts for its problem as it is. For the same GEMM of elements of the same widths, but of other layouts or pitches, what
 /// counts is its plan: tile, warpgroups, schedule and multicast.
 ///
 /// # Examples
@@ -57,7 +57,7 @@ pub struct Records {
     all: Vec<Known>,
 }
 
-/// A record, its product, and its configuration once it was asked for; none if there is no such configuration.
+/// A record, its GEMM, and its configuration once it was asked for; none if there is no such configuration.
 #[derive(Debug)]
 struct Known {
     record: Record,
@@ -157,7 +157,7 @@ impl Records {
         self.multiprocessors
     }
 
-    /// The configurations of products of a kind.
+    /// The configurations of GEMMs of a kind.
     pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &str> {
         let of_kind = move |known: &&Known| known.product.is_some_and(|product| product.kind == kind);
         self.all.iter().filter(of_kind).map(|known| &*known.record.config)

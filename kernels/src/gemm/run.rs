@@ -147,13 +147,13 @@ impl Gemm {
         self.call(matrices.map(Memory::from), given)
     }
 
-    /// The same for matrices at addresses of their own ([`Problem::by_pointers`]): an A, a B and a C for each product. The matrices of C share
+    /// The same for matrices at addresses of their own ([`Problem::by_pointers`]): an A, a B and a C for each GEMM. The matrices of C share
     /// no memory with each other nor with an A or a B, but the rows of each may be between those of others, as heads of attention do. To make
     /// the arrays of addresses ([`Device::pointers`](girih_device::Device::pointers)) takes an allocation and a copy, so that they are made once
     /// for many calls.
     ///
     /// # Errors
-    /// As [`Gemm::run_with`]; [`Error::Input`] for another number of buffers than products.
+    /// As [`Gemm::run_with`]; [`Error::Input`] for another number of buffers than GEMMs.
     pub fn run_pointers<A: Element + Pod, B: Element + Pod, C: Element + Pod>(
         &self,
         a: &Pointers<'_, A>,
@@ -313,7 +313,7 @@ impl Gemm {
         Ok([a, b, c])
     }
 
-    /// The copies of A and B, if there are any, and the product, whose input that is read ahead has this pitch.
+    /// The copies of A and B, if there are any, and the GEMM, whose input that is read ahead has this pitch.
     fn launches(&self, ahead: i64) -> Result<Arc<Launches>, Error> {
         let mut known = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((pitch, launches)) = &*known
@@ -335,7 +335,7 @@ impl Gemm {
         Ok(launches)
     }
 
-    /// The launch of the product.
+    /// The launch of the GEMM.
     fn product(&self, ahead: i64) -> Result<Step, Error> {
         let (solved, kernel) = (&self.solved, &self.module.loaded.generated);
         let matrices = [solved.a(), solved.b(), solved.c()];

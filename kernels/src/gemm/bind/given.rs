@@ -28,7 +28,7 @@ use girih_device::sizes::{rounded, word};
 pub struct Given<'a> {
     what: What<'a>,
     pub(super) pitch: Option<i64>,
-    /// The elements from the tensor of a product of a batch to that of the next.
+    /// The elements from the tensor of a GEMM of a batch to that of the next.
     stride: i64,
 }
 
@@ -46,7 +46,7 @@ impl<'a, T: Element + Pod> From<&'a Buffer<T>> for Given<'a> {
     }
 }
 
-/// A matrix for each product whose own matrices are given by their addresses ([`Problem::by_pointers`]).
+/// A matrix for each GEMM whose own matrices are given by their addresses ([`Problem::by_pointers`]).
 impl<'a, T: Element + Pod> From<&'a Pointers<'_, T>> for Given<'a> {
     fn from(pointers: &'a Pointers<'_, T>) -> Given<'a> {
         Given { what: What::Memory(pointers.into()), pitch: None, stride: 0 }
@@ -139,14 +139,14 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// With a vector or a matrix of its own for each product of a batch, or a row of its own for each group, which are `stride` elements apart.
-    /// Otherwise all products have the same.
+    /// With a vector or a matrix of its own for each GEMM of a batch, or a row of its own for each group, which are `stride` elements apart.
+    /// Otherwise all GEMMs have the same.
     #[must_use]
     pub fn for_each(self, stride: i64) -> Given<'a> {
         Given { stride, ..self }
     }
 
-    /// The elements from the tensor of a product to that of the next one, of this many products. A single product has no next one.
+    /// The elements from the tensor of a GEMM to that of the next one, of this many GEMMs. A single GEMM has no next one.
     pub(super) fn step(&self, products: i64) -> i64 {
         if products > 1 { self.stride } else { 0 }
     }

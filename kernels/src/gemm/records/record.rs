@@ -63,12 +63,12 @@ pub(in crate::gemm) fn product_of(record: &Record) -> &str {
     record.problem.split(", A ").next().unwrap_or_default()
 }
 
-/// M, N, K with C's rows contiguous, if a record is one of a single product of plain elements.
+/// M, N, K with C's rows contiguous, if a record is one of a single GEMM of plain elements.
 pub fn record_mnk(record: &Record) -> Option<[i64; 3]> {
     Product::read(product_of(record)).map(|product| product.mnk)
 }
 
-/// How wide elements and accumulators are: products that differ in nothing else take the same time by the same plan.
+/// How wide elements and accumulators are: GEMMs that differ in nothing else take the same time by the same plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gemm) struct Kind {
     /// The bits of A's and B's elements, and of C's.
@@ -77,7 +77,7 @@ pub(in crate::gemm) struct Kind {
     pub(in crate::gemm) promotes: bool,
 }
 
-/// A product, whatever its layouts and pitches are: one of plain elements, without scales.
+/// A GEMM, whatever its layouts and pitches are: one of plain elements, without scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Product {
     /// M, N, K with C's rows contiguous.
