@@ -44,7 +44,7 @@ impl Parts {
         Ok(out)
     }
 
-    /// The coordinate of `of`, the layout of these parts, that is `inputs` in the map and `upper` beside it.
+    /// The coordinate of `of`, the layout of these parts, that is `inputs` in the map and `upper` in the other part.
     pub(crate) const fn coord(&self, of: &Lay, inputs: i64, upper: &Coord) -> Result<Coord, Error> {
         let mut out = Coord::zeros(of.shape.profile);
         let (mut rest, mut k, mut i) = (inputs, 0, 0);

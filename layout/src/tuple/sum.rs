@@ -237,7 +237,7 @@ impl Sum {
         Ok(out)
     }
 
-    /// The same sum with more facts about a symbol, beside the facts that are known already.
+    /// The same sum with more facts about a symbol, in addition to the known ones.
     ///
     /// ```
     /// use girih_layout::{Sum, Symbol};
