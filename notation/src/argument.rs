@@ -218,7 +218,7 @@ impl Argument {
         self.0.file()
     }
 
-    /// The bytes of the array: those of its file, which has a header besides.
+    /// The bytes of the array: those of its file, which also has a header.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.bytes()
     }

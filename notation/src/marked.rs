@@ -11,7 +11,7 @@ use std::fmt;
 
 use girih_layout::{Composed, Coord, Error, Lay, Shape, Tiler};
 
-/// This many characters of a text are before the place of an error, and behind the place, at the least, where the text is long.
+/// This many characters of a text are before the place of an error, and after the place, at the least, where the text is long.
 const AROUND: usize = 100;
 /// The mark for the rest of a long text.
 const CUT: &str = "...";
