@@ -22,7 +22,7 @@ pub enum By {
 
 impl Sheet {
     /// The index of every coordinate of a layout without symbols: a row for each coordinate of mode 0, a column for each coordinate of
-    /// the modes behind it. A layout of rank 1 is one row. Indices that a swizzle moves together share a grey, so that the picture shows where they go.
+    /// the modes after it. A layout of rank 1 is one row. Indices that a swizzle moves together share a grey, so that the picture shows where they go.
     ///
     /// # Errors
     /// [`Error::Layout`] for strides that are no numbers, [`Error::Unknown`] for symbols,
