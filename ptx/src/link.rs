@@ -12,7 +12,7 @@ impl Module {
     ///
     /// # Errors
     /// [`Error::Link`] for two different items of one name, modules that name source files (`.file`), no module at all, and a target
-    /// with a suffix, such as sm_90a, beside another newer one.
+    /// with a suffix, such as sm_90a, linked with a newer one.
     ///
     /// # Examples
     /// ```
