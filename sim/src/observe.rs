@@ -188,7 +188,7 @@ impl<'a> Moment<'a> {
         self.block
     }
 
-    /// The warp's number in its block.
+    /// The warp's index in its block.
     pub fn warp(&self) -> u32 {
         self.warp
     }

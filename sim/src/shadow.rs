@@ -139,7 +139,7 @@ pub(crate) struct Shadow {
     /// The cluster's barrier: what the arrivals of the current phase have published, and what those of the last
     /// completed phase have.
     cluster: (Pools, Pools),
-    /// The cluster's number in the grid.
+    /// The cluster's index in the grid.
     cluster_number: u32,
     domains: Domains,
     /// The strong accesses, by cell, of the cells that have any.
@@ -175,7 +175,7 @@ pub(crate) struct Who {
 }
 
 impl Who {
-    /// The thread's number in the cluster. Each warp counts 32, also where the block does not fill its last warp.
+    /// The thread's index in the cluster. Each warp counts 32, also where the block does not fill its last warp.
     pub(crate) fn thread(self) -> u32 {
         self.warp * WARP as u32 + self.lane
     }

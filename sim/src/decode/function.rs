@@ -1,6 +1,6 @@
 //! Functions with stack frames: those that call themselves, directly or not, and those whose address is taken. Their
 //! code is once, before the kernel's, so that lanes in a call, with smaller program counters, go on before the
-//! lanes that wait for them behind it.
+//! lanes that wait for them after it.
 
 use girih_ptx::{self as ptx, Opcode, Operand, Statement};
 

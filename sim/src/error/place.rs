@@ -125,7 +125,7 @@ pub enum Awaited {
     },
     /// The issue of a `wgmma`, for which the warp waits, by the other warps of its warpgroup.
     Warpgroup {
-        /// The first warp that has not issued the `wgmma`, by number in its block.
+        /// The first warp that has not issued the `wgmma`, by index in its block.
         warp: u32,
     },
 }
@@ -162,7 +162,7 @@ impl fmt::Display for Awaited {
 pub struct Waiting {
     /// `%ctaid` of the warp's block.
     pub block: [u32; 3],
-    /// The warp's number in its block.
+    /// The warp's index in its block.
     pub warp: u32,
     /// Line of the instruction that waits.
     pub line: u32,

@@ -61,7 +61,7 @@ impl Block {
         Ok(())
     }
 
-    /// Lets the warps at a barrier go if all have arrived; `first` is the number of the block's first warp in the
+    /// Lets the warps at a barrier go if all have arrived; `first` is the index of the block's first warp in the
     /// cluster.
     pub(super) fn try_complete(&mut self, id: usize, rank: usize, first: usize, shadow: Option<&mut Shadow>) {
         let Barrier { waiting, arrived, threads, expected, votes } = self.barriers[id];

@@ -178,7 +178,7 @@ impl Context<'_> {
         })
     }
 
-    /// Tells the shadow which bytes of shared memory are in flight from now on; returns the shadow's number of the
+    /// Tells the shadow which bytes of shared memory are in flight from now on; returns the shadow's index of the
     /// operation.
     fn begin(
         &mut self,

@@ -21,7 +21,7 @@ const MOST: u32 = (1 << 20) - 1;
 /// The state of an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mbarrier {
-    /// The shadow's number of the mbarrier.
+    /// The shadow's index of the mbarrier.
     pub(super) number: usize,
     /// The number of arrivals that the next phase takes.
     expected: u32,
@@ -58,7 +58,7 @@ impl Mbarriers {
         self.0.iter().map(of).fold(0, u64::wrapping_add)
     }
 
-    /// The shadow's number of the mbarrier at this place, and the number of completed phases once the current phase is
+    /// The shadow's index of the mbarrier at this place, and the number of completed phases once the current phase is
     /// complete.
     pub(super) fn next_phase(&self, at: usize) -> Option<(usize, u32)> {
         self.0.get(&at).map(|mbarrier| (mbarrier.number, mbarrier.phases as u32 + 1))
@@ -82,7 +82,7 @@ pub(super) enum By {
         /// The scope of a release; none for a relaxed arrival.
         release: Option<Scope>,
     },
-    /// The copies that a thread has issued; `operation` is the shadow's number of the arrival.
+    /// The copies that a thread has issued; `operation` is the shadow's index of the arrival.
     Copies { operation: u32 },
 }
 

@@ -32,10 +32,10 @@ pub(crate) enum By {
     Thread(Who),
     /// The completion of a phase of an mbarrier.
     Phase {
-        /// The mbarrier's number.
+        /// The mbarrier's index.
         mbarrier: usize,
         phase: u32,
-        /// The operation's number, from [`Shadow::operation`].
+        /// The operation's index, from [`Shadow::operation`].
         operation: u32,
     },
 }
