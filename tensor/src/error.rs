@@ -94,7 +94,7 @@ pub enum Error {
         .other.map_or_else(|| String::from("is not the tensor's"), |other| format!("part {other} has too"))
     )]
     Overlap {
-        /// The part's number.
+        /// The part's index.
         part: usize,
         /// The value's 1-D coordinate in the part.
         value: usize,

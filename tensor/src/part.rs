@@ -13,11 +13,11 @@ use crate::{Error, Index, Slice};
 pub struct Part<I> {
     /// Whose part it is.
     pub thread: I,
-    /// The thread's number -> coordinate.
+    /// The thread's index -> coordinate.
     pub threads: Lay,
-    /// The value's number -> coordinate.
+    /// The value's index -> coordinate.
     pub values: Lay,
-    /// The value's number -> offset from where the engine is: the layout of the tensor that this is said of.
+    /// The value's index -> offset from where the engine is: the layout of the tensor that this is said of.
     pub offsets: Lay,
 }
 
