@@ -131,7 +131,7 @@ fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> 
     let kept = alone.products.pipeline.kept;
     let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2, kept);
     let open = func.hints.resolve(target.sm).occupancy.is_none() && resources.blocks.fit() < 2;
-    // While a product is under way, the assembler computes ahead with registers of its own.
+    // While an MMA is under way, the assembler hoists computations into further registers.
     let margin = if alone.alternates() { 2 * MARGIN } else { MARGIN };
     if rings.is_empty() || !open || i64::from(resources.registers + margin) > limit {
         return Ok(None);
@@ -160,7 +160,7 @@ fn built_like(func: &Func, target: Target, like: &Plan) -> Result<Option<Built>,
 }
 
 /// Places and lowers a simplified function. If a thread would need more registers than it can have, another number of warps is taken with which
-/// it does not, if there is one: products stay by the instructions that they are by, and tiles come as they do. If there is none, functions are
+/// it does not, if there is one: MMAs stay by the instructions that they are by, and tiles come as they do. If there is none, functions are
 /// computed element by element, by the number of warps that leaves the most registers.
 fn build_alone(func: &Func, target: Target) -> Result<Built, Error> {
     let first = built(place::place(func, target.sm)?, target)?;

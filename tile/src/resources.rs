@@ -23,7 +23,7 @@ const BLOCKS: u32 = 32;
 const GRANULE: u32 = 8;
 /// Registers of a thread that an estimate may miss.
 pub(crate) const MARGIN: u32 = 8;
-/// Bytes of shared memory that each block takes besides its own; one block may have all of an SM but these.
+/// Bytes of shared memory that each block uses in addition to its own; one block may have all of an SM but these.
 const RESERVED: u32 = 1024;
 
 /// The resources of an SM that a kernel uses. Registers are 32 bits.
@@ -109,7 +109,7 @@ impl Resources {
             by_shared: ((fit::word(shared(sm)) + RESERVED) / (shared_bytes + RESERVED)).min(BLOCKS),
             by_threads: (THREADS / threads).min(BLOCKS),
         };
-        // ptxas 13.0 spills a few registers if that makes room for one block more beside two or more, unless it is told how many there are.
+        // ptxas 13.0 spills a few registers if that makes room for one more block after two or more, unless it is told how many there are.
         let more = (blocks.by_registers < blocks.by_shared.min(blocks.by_threads))
             .then(|| share_of(threads, blocks.by_registers + 1));
         let crowded = more.is_some_and(|more| 8 * least > 9 * more) && told.is_none() && asked.is_none();

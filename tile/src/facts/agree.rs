@@ -138,7 +138,7 @@ impl Uses<'_> {
         !func.region(region).end.values().iter().any(|value| self.values.contains(value))
     }
 
-    /// Whether a side of a branch does nothing beside atomic operations; `found` is set by one on the array.
+    /// Whether a side of a branch does nothing but atomic operations; `found` is set by one on the array.
     fn is_atomic(&self, region: RegionId, found: &mut bool) -> bool {
         let region = self.func.region(region);
         matches!(region.end, End::Yield(_))

@@ -1,6 +1,6 @@
 //! Proof that different blocks store to different coordinates, for all grids and sizes.
 //!
-//! A set of *determined* atoms grows until it has the block's number along each axis, or stops. What two blocks that access one element
+//! A set of *determined* atoms grows until it has the block's index along each axis, or stops. What two blocks that access one element
 //! have in common are the coordinates of the element. An expression that both have in common determines the atoms of its terms
 //! if their factors form a mixed-radix chain: each factor is beyond what the terms before it reach. Quotient and remainder by a determined
 //! modulus determine the dividend. Atoms that are the same in all blocks are determined from the start.

@@ -10,7 +10,7 @@ use crate::ir::table::Each;
 /// An indivisible part of an index expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atom {
-    /// The block's number along an axis of the grid.
+    /// The block's index along an axis of the grid.
     Bid(u8),
     /// The grid's extent along an axis.
     Blocks(u8),

@@ -85,7 +85,7 @@ pub enum Kind {
     Dense(Arc<[u64]>),
     /// 0, 1, 2, ... along the only axis; any integer dtype.
     Iota,
-    /// The block's number along an axis of the grid, an s32 scalar in `0..num_blocks`: the operand of a block that takes several of the grid.
+    /// The block's index along an axis of the grid, an s32 scalar in `0..num_blocks`: the operand of a block that takes several of the grid.
     Bid(u8),
     /// The number of the block among those that run where each takes several of the grid, an s32 scalar in `0..workers`.
     Worker,

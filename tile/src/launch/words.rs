@@ -18,7 +18,7 @@ impl Words {
         &self.0
     }
 
-    /// Appends others, behind their number.
+    /// Appends others, after their number.
     pub(super) fn extend(&mut self, words: &[u64]) {
         self.push(words.len() as u64);
         words.iter().for_each(|&word| self.push(word));

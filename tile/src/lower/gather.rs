@@ -36,7 +36,7 @@ impl Places<'_> {
 }
 
 impl Lowering<'_> {
-    /// Reads indices and mask of an access off its operands, and returns the operands behind them.
+    /// Reads indices and mask of an access off its operands, and returns the operands after them.
     pub(super) fn places<'t>(
         &mut self,
         at: &Indexed,

@@ -86,7 +86,7 @@ impl Lowering<'_> {
         Ok(found)
     }
 
-    /// Adds up what a loop has counted, behind the loop.
+    /// Adds up what a loop has counted, after the loop.
     pub(super) fn end_counting(&mut self, op: &Op, found: &[Counted]) -> Result {
         if !found.is_empty() {
             self.meet_idle();

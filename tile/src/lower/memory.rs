@@ -261,7 +261,7 @@ impl Lowering<'_> {
         let regs = self.regs(value)?;
         let mut tile = self.tile(id, view, &op.operands[1..], dist, global(view.order, view.scope))?;
         tile.always = Cond::all([tile.always, dist.owner(&self.thread)?]);
-        // Whatever lets the threads meet comes before, so that it is not taken for a barrier behind the access.
+        // Whatever lets the threads meet comes before, so that it is not taken for a barrier after the access.
         self.touch(view.array, true, tiles(view, dist));
         self.transfer(&tile, &Move::Store(&regs))?;
         Ok(())

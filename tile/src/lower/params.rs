@@ -214,7 +214,7 @@ impl Params {
 }
 
 impl Lowering<'_> {
-    /// A block's number, the grid's extent, an array's extent, or a scalar parameter.
+    /// A block's index, the grid's extent, an array's extent, or a scalar parameter.
     pub(crate) fn number(&mut self, id: OpId, op: &Op) -> Result {
         use girih_ptx::Special as S;
         let held = match op.kind {

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Both branches contain all functions of the MMA that need no other MMA, so that the assembler can schedule them together. In `f'`,
-//! [approximate](super::approximate) quotients by a scalar c are products with its reciprocal, if that is a normal number. The pass does not skip
+//! [approximate](super::approximate) quotients by a scalar c are multiplications by its reciprocal, if that is a normal number. The pass does not skip
 //! iterations that mask everything: a probability of zero times an infinity is NaN, so skipping them would change results.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,7 +27,7 @@ use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Rounding, Type, Value};
 /// Elements of a tile from which on a condition costs less than a mask.
 const MANY: u64 = 1024;
 
-/// Branches around masks in loops with products, if bounds of positions can say that a mask is true throughout.
+/// Branches around masks in loops with MMAs, if bounds of positions can say that a mask is true throughout.
 pub fn guard(func: &Func) -> Func {
     let mut found = Guard { masks: BTreeMap::new(), sunk: BTreeSet::new(), inside: None };
     let readers = readers(func);
@@ -52,7 +52,7 @@ struct Guard {
 struct Masked {
     /// The operations that the mask alone needs.
     mask: Vec<OpId>,
-    /// The functions of products that the selection alone reads.
+    /// The functions of MMAs that the selection alone reads.
     before: Vec<OpId>,
     /// The functions of the selection.
     after: Vec<OpId>,
@@ -64,7 +64,7 @@ fn is_each(op: &Op, function: Each) -> bool {
     matches!(op.kind, Kind::Each { op, .. } if op == function)
 }
 
-/// The body of a loop with products.
+/// The body of a loop with MMAs.
 struct Body<'a> {
     func: &'a Func,
     ops: &'a [OpId],
@@ -72,7 +72,7 @@ struct Body<'a> {
     of_products: BTreeSet<Value>,
     /// Values with an accumulator are scaled after the MMA before, not with the probabilities.
     of_accumulators: BTreeSet<Value>,
-    /// Whether there is one product beside those that add to accumulators. While others are under way, what threads compute stays one block with
+    /// Whether there is one MMA beside those that add to accumulators. While others are under way, what threads compute stays one block with
     /// what reads both.
     single: bool,
 }
@@ -129,7 +129,7 @@ impl<'a> Body<'a> {
         self.ops.iter().copied().filter(|id| own.contains(id)).collect()
     }
 
-    /// The functions of a selection, unless they need another product. What functions outside read stretched is stretched there.
+    /// The functions of a selection, unless they need another MMA. What functions outside read stretched is stretched there.
     fn after(&self, place: usize, taken: &BTreeSet<OpId>) -> Vec<OpId> {
         let func = self.func;
         let (mut after, mut known) = (Vec::new(), BTreeSet::new());

@@ -81,7 +81,7 @@ struct Analysis<'a> {
 }
 
 impl Analysis<'_> {
-    /// Whether an operation may change its place among others, and has no product within.
+    /// Whether an operation may change its place among others, and has no MMA within.
     fn moves(&self, id: OpId) -> bool {
         let op = self.func.op(id);
         let inside = |&region: &RegionId| {
@@ -333,7 +333,7 @@ impl Rewrite {
         late.map(|late| copy.value(copy.func.op(late.id).operands[1 - late.held])).collect()
     }
 
-    /// The late products of a state.
+    /// The late MMAs of a state.
     fn late(&self, copy: &mut Copy<'_>, state: &[Value], factors: &[Value]) -> Vec<Value> {
         let func = copy.func;
         let multiplied = &state[state.len() - self.iteration.multiplied.len()..];

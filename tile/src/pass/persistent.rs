@@ -124,7 +124,7 @@ impl Pass for Blocks {
     }
 }
 
-/// Whether the blocks of a grid may come in any order and one behind the other, and each has as much to do as another: products in loops whose
+/// Whether the blocks of a grid may come in any order and one after the other, and each has as much to do as another: MMAs in loops whose
 /// length does not depend on the block.
 pub fn is_even(func: &Func) -> bool {
     let mut even = Even { func, own: HashSet::new(), products: false };

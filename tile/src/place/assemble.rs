@@ -179,7 +179,7 @@ impl Assembly<'_> {
         converted.sum::<f64>() > through_shared(work)
     }
 
-    /// Whether an operand of a product stays as it is, and the product puts it into shared memory.
+    /// Whether an operand of an MMA stays as it is, and the MMA puts it into shared memory.
     fn is_staged(&self, op: &Op, at: usize, work: &Dist) -> bool {
         let value = op.operands[at];
         let (Kind::Mma, 0 | 1) = (&op.kind, at) else { return false };

@@ -98,7 +98,7 @@ fn columns(extents: &[i64], order: &[usize], axis: usize, along: usize, all: usi
     dist.filter(|dist| all - along >= LANE_BITS && dist.bits.iter().all(Option::is_some))
 }
 
-/// Rows and columns of a product over the threads, so that each has a block of both. `sides` are the rows and the columns that are together.
+/// Rows and columns of an MMA over the threads, so that each has a block of both. `sides` are the rows and the columns that are together.
 fn blocks(extents: &[i64], sides: [i64; 2], all: usize) -> Dist {
     let (row, column) = (extents.len() - 2, extents.len() - 1);
     let mut deal = Deal::new(extents);
@@ -208,7 +208,7 @@ impl Pools {
         new
     }
 
-    /// Adds the candidate distributions of the accumulators of a product of this shape.
+    /// Adds the candidate distributions of the accumulators of an MMA of this shape.
     fn product(&mut self, func: &Func, op: &Op, sm: u32) {
         let dims = &func.ty(op.results[0]).dims;
         for dist in of_warps(func, op, self.all, sm).into_iter().take(4) {

@@ -10,7 +10,7 @@ use crate::ir::{Def, Kind, RegionId, Type, Value};
 struct Lives {
     /// Positions of operations on more than single elements.
     whole: Vec<usize>,
-    /// Registers that operations take besides those of their operands and results, by position.
+    /// Registers of operations in addition to those of their operands and results, by position.
     working: BTreeMap<usize, f64>,
     /// The position at which each value begins to live, and that of its last use.
     spans: Vec<Option<[usize; 2]>>,

@@ -186,7 +186,7 @@ fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &B
     }
     let of_usual = median(usual_costs.into_iter());
     Ok(match field.first().filter(|entrant| entrant.share() < BETTER) {
-        // What the usual one costs beside the best: beside others, at another time, it may be less than that.
+        // The cost of the default compared with the best. Measured with others, at another time, it may be less.
         Some(best) => (best.number, best.middle(), shares),
         None => (0, [of_usual; 2], shares),
     })

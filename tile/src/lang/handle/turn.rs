@@ -23,7 +23,7 @@ const ALL: i64 = 2;
 /// ```
 /// use girih_tile::prelude::*;
 ///
-/// /// Each block's number, and the numbers of all before it, in the order in which they begin.
+/// /// Each block's index, and the numbers of all before it, in the order in which they begin.
 /// #[kernel]
 /// fn sums(x: &Array<i32, 1>, y: &mut Array<i32, 1>, state: &mut Array<u64, 1>) {
 ///     let turn = Turn::take(state);

@@ -76,7 +76,7 @@ pub(crate) struct Stage {
     number: u32,
     found: Vec<Diagnostic>,
     calls: Vec<(&'static str, Site)>,
-    /// Open regions besides the body.
+    /// Open regions other than the body.
     open: Vec<Open>,
     /// How often regions were left so far.
     leaves: usize,

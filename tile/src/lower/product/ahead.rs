@@ -120,7 +120,7 @@ impl Lowering<'_> {
         let Iterations { base, ring, state, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
         let of_wgmma = plan.products.ahead.of(rounds).any(|(_, early)| early.tile.is_some());
         if of_wgmma {
-            // Products of the iteration before may read the slot that is filled now.
+            // MMAs of the iteration before may read the slot that is filled now.
             self.settle_all()?;
         }
         ring.wait(&mut self.b)?;
@@ -261,7 +261,7 @@ impl Lowering<'_> {
         self.hold_regs(result, regs)
     }
 
-    /// An operand of a product that has been loaded iterations ahead.
+    /// An operand of an MMA that has been loaded iterations ahead.
     pub(super) fn early(&self, value: Value) -> Result<Option<Staged>> {
         let plan = self.plan;
         let Def::Result(id, _) = plan.func.value(value).def else { return Ok(None) };

@@ -26,7 +26,7 @@ impl Lowering<'_> {
         op.kind == Kind::If && inside.into_iter().all(of_registers)
     }
 
-    /// Before an operation with regions: waits for the products that are under way, but beside a condition that does not read their accumulators.
+    /// Before an operation with regions: waits for the MMAs that are under way, except at a condition that does not read their accumulators.
     pub(crate) fn settle_around(&mut self, id: OpId) -> Result<(), Error> {
         if !self.is_beside(id) {
             return self.settle_all();
@@ -52,7 +52,7 @@ impl Lowering<'_> {
         self.products.beside = before;
     }
 
-    /// Whether a loop carries what its argument is in registers of two elements: products alone read it, as what they take from registers.
+    /// Whether a loop carries what its argument is in registers of two elements: MMAs alone read it, as what they take from registers.
     pub(crate) fn is_paired(&self, arg: Value) -> bool {
         let products = &self.plan.products.wgmma;
         let first = |reader: &Option<OpId>| {
@@ -96,7 +96,7 @@ impl Lowering<'_> {
         false
     }
 
-    /// Multiplies sums of products, to which more are added, by a tile that is stretched where it is not 1 throughout a warp: accumulators that are scaled
+    /// Multiplies sums of MMAs, to which more are added, by a tile that is stretched where it is not 1 throughout a warp: accumulators that are scaled
     /// anew whenever they would become too large seldom are. A factor of 1 changes no number. Returns whether that was done.
     pub(crate) fn scale_where_needed(&mut self, id: OpId) -> Result<bool, Error> {
         let plan = self.plan;
@@ -159,5 +159,5 @@ impl Lowering<'_> {
     }
 }
 
-/// How many elements of a tile have one factor where a vote costs less than as many products.
+/// The number of elements with one factor from which on a vote costs less than the multiplications.
 const MANY: usize = 16;

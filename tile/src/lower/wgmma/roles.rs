@@ -70,7 +70,7 @@ impl Lowering<'_> {
             let pipeline = if ring.gathered {
                 Pipeline::of_threads(&mut self.b, ring.slots, WARPGROUP.into(), consumers)?
             } else {
-                // One thread of each warpgroup frees what products read, one of each warp what its threads read.
+                // One thread of each warpgroup frees what MMAs read, one of each warp what its threads read.
                 let free = if ring.read { i64::from(plan.threads / 32) } else { consumers };
                 Pipeline::new(&mut self.b, ring.slots, ring.bytes, free)?
             };
@@ -216,7 +216,7 @@ impl Lowering<'_> {
         self.products.tickets.get(&first).cloned().ok_or_else(|| unfit("a tile that has not come"))
     }
 
-    /// Waits until the tile of a load has come, before the first product that reads it, and the tiles with which it shares a slot.
+    /// Waits until the tile of a load has come, before the first MMA that reads it, and the tiles with which it shares a slot.
     pub(crate) fn await_tile(&mut self, id: OpId) -> Result<(), Error> {
         let products = &self.plan.products;
         let first = products.pipeline.part(id).first;
@@ -288,7 +288,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// After the last operation that reads tiles: frees their slots, once the products that are under way have read them.
+    /// After the last operation that reads tiles: frees their slots, once the MMAs that are under way have read them.
     pub(crate) fn free_after(&mut self, id: OpId) -> Result<(), Error> {
         if self.products.role != Role::Consumer {
             return Ok(());

@@ -43,7 +43,7 @@ fn layout(plan: &Plan, site: &[OpId]) -> (Vec<i64>, i64) {
     (begins, up(end, tiles().map(align).max().unwrap_or(ALIGN)))
 }
 
-/// The loads of each slot, in the order of the program: both tiles of a product, all tiles of a region that threads read, or the tile of one load.
+/// The loads of each slot, in the order of the program: both tiles of an MMA, all tiles of a region that threads read, or the tile of one load.
 pub(super) fn sites(plan: &Plan, places: &Places<'_>, loads: &[OpId]) -> Vec<Vec<OpId>> {
     let place = |id: &OpId| {
         let ops = &plan.func.region(places.regions[id]).ops;

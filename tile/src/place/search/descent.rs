@@ -10,7 +10,7 @@ use crate::place::product::{in_registers, staging};
 
 /// Differences of cost that count.
 const LEAST: f64 = 1e-9;
-/// Seeds that are tried, and those where products say what most tiles are like.
+/// Seeds that are tried, and those where MMAs say what most tiles are like.
 const SEEDS: usize = 12;
 const SEEDS_OF_PRODUCTS: usize = 3;
 

@@ -105,7 +105,7 @@ impl Choice<'_> {
         i64::from(self.threads / WARPGROUP)
     }
 
-    /// Which operands of the products are the instructions' A and B: the other way round where each product has a B that threads compute, and an
+    /// Which operands of the MMAs are the instructions' A and B: the other way round where each MMA has a B that threads compute, and an
     /// A that is loaded to shared memory.
     pub(super) fn operands(&self) -> [usize; 2] {
         let (plain, turned) = ([0, 1], [1, 0]);
@@ -125,7 +125,7 @@ impl Choice<'_> {
         if !products.is_empty() && products.iter().all(fits) { turned } else { plain }
     }
 
-    /// M, N and K of the instructions of a product whose shape and dtypes `wgmma` has.
+    /// M, N and K of the instructions of an MMA whose shape and dtypes `wgmma` has.
     pub(super) fn fits(&self, op: &Op, operands: [usize; 2]) -> Result<[i64; 3], String> {
         let [a, b, c] = [0, 1, 2].map(|at| self.func.ty(op.operands[at]));
         let rank = a.dims.rank();
@@ -162,7 +162,7 @@ impl Choice<'_> {
         Ok([m, n, k])
     }
 
-    /// How many operands of these products a value is, maybe with other axes, if nothing else reads it.
+    /// How many operands of these MMAs a value is, maybe with other axes, if nothing else reads it.
     pub(in crate::place) fn feeds(&self, value: Value, products: &BTreeSet<OpId>) -> Option<usize> {
         let count = |reader: &Option<(OpId, usize)>| {
             let (id, at) = (*reader)?;
@@ -179,7 +179,7 @@ impl Choice<'_> {
         readers.iter().map(count).sum()
     }
 
-    /// An operand that is loaded for products alone: where it comes from, and the tile in shared memory with the mode along which its rows are.
+    /// An operand that is loaded for MMAs alone: where it comes from, and the tile in shared memory with the mode along which its rows are.
     fn loaded(
         &self,
         op: &Op,
@@ -225,7 +225,7 @@ impl Choice<'_> {
         (Source::Stored, GmmaLayout::select(major, ty.dtype, [x, k]))
     }
 
-    /// The mode along which rows are, and the tile in shared memory, of an operand that is loaded for products alone.
+    /// The mode along which rows are, and the tile in shared memory, of an operand that is loaded for MMAs alone.
     fn shared(
         &self,
         traced: &Traced<Vec<usize>>,
@@ -251,7 +251,7 @@ impl Choice<'_> {
             [Some(_), _] => Major::Mn,
             _ => return None,
         };
-        // Another product might have it the other way round.
+        // Another MMA might have it the other way round.
         if dtype.bits() != 16 && (readers > 1 || major == Major::Mn) {
             return None;
         }

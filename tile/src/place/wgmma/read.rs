@@ -22,7 +22,7 @@ const ROWS: i64 = 8;
 const WAIT: f64 = 12.0;
 
 impl Choice<'_> {
-    /// The loads of loops from which operands are computed and that TMA copies can bring, if these bring other tiles of products.
+    /// The loads of loops from which operands are computed and that TMA copies can bring, if these bring other tiles of MMAs.
     pub(super) fn reads(&self, chosen: &Products) -> BTreeMap<OpId, SharedTile> {
         let mut found = BTreeMap::new();
         if chosen.loads.values().any(|tile| tile.produced.is_ok()) {

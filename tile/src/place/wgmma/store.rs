@@ -27,8 +27,8 @@ impl Choice<'_> {
     /// The stores that TMA copies can make. Nothing else accesses these arrays, and no access has a memory order, since a TMA copy is in no
     /// order with what threads do: a block that reads a flag might read what has not been written yet.
     ///
-    /// They are those of a loop around the loops of products, of which the next iteration hides a copy: a block that ends waits for it, and where
-    /// products are in loops deeper within, whose tiles come just in time, the copy delays these (measured, 7 to 10 %).
+    /// They are those of a loop around the loops of MMAs, of which the next iteration hides a copy: a block that ends waits for it, and where
+    /// MMAs are in loops deeper within, whose tiles come just in time, the copy delays these (measured, 7 to 10 %).
     pub(super) fn stores(&self, products: &BTreeMap<OpId, Wgmma>) -> BTreeMap<OpId, SharedTile> {
         let func = self.func;
         let mut depths = BTreeMap::new();
@@ -130,7 +130,7 @@ impl SharedTile {
         ROUND_TRIP + SHARED * dist.size() as f64 / vector as f64
     }
 
-    /// Whether each warpgroup holds strips of a tile of 16-bit floats like accumulators of `wgmma`: 64 rows, or as many columns where the product is
+    /// Whether each warpgroup holds strips of a tile of 16-bit floats like accumulators of `wgmma`: 64 rows, or as many columns where the MMA is
     /// transposed.
     pub(crate) fn strips(&self, dims: &Dims, dist: &Dist) -> Option<Major> {
         let [n, m] = self.extents;
