@@ -185,7 +185,7 @@ fn peak(problem: &Problem, [m, n]: [i64; 2]) -> Peak {
     Peak { device, host: device.saturating_add(marks), checks }
 }
 
-/// A place of the destination, and the element of the source that comes there; none for the fill.
+/// A place of the destination, and the element of the source that comes there; `None` for the fill.
 type Moved = Result<(usize, Option<usize>), girih_layout::Error>;
 
 impl ProblemArgs {

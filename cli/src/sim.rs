@@ -166,7 +166,7 @@ impl std::fmt::Display for Reports {
 /// A grid, and how many launches it took to find it.
 type Least = ([u32; 3], u32);
 
-/// The least grid with which a launch on the initial memory fails; none if the launch did not fail again.
+/// The least grid with which a launch on the initial memory fails; `None` if the launch did not fail again.
 fn reduced(
     plan: &Plan,
     module: &girih_ptx::Module,

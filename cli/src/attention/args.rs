@@ -79,7 +79,7 @@ pub(crate) struct ProblemArgs {
 /// Attention and the family of kernels that computes it.
 pub(crate) struct Chosen {
     pub(crate) problem: Problem,
-    /// The family of the kernel; none for the fastest.
+    /// The family of the kernel; `None` for the fastest.
     pub(crate) kind: Option<KernelKind>,
 }
 

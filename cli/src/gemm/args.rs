@@ -105,7 +105,7 @@ pub(crate) struct ProblemArgs {
 pub(crate) struct Chosen {
     pub(crate) problem: Problem,
     pub(crate) layout: Layout,
-    /// The family of the kernel; none for the fastest.
+    /// The family of the kernel; `None` for the fastest.
     pub(crate) kind: Option<KernelKind>,
 }
 

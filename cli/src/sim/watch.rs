@@ -13,7 +13,7 @@ use crate::output::tell;
 /// A line at which registers are shown, when a warp comes to the line for the n-th time.
 #[derive(Clone, Debug)]
 pub(crate) struct Break {
-    /// The end of the path of a source file; none for a line of the PTX.
+    /// The end of the path of a source file; `None` for a line of the PTX.
     file: Option<String>,
     line: u32,
     nth: u32,
