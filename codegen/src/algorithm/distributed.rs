@@ -71,7 +71,7 @@ use crate::builder::{Builder, Cond, Reg};
 use crate::plan::{Dist, LANE_BITS};
 use crate::{Error, Expr};
 
-/// Threads that hold tiles together: they have numbers from 0 on, meet, and share memory. [`ThreadBlock`] is all threads of a block.
+/// Threads that hold tiles together: they have indices from 0 on, synchronise at barriers, and share memory. [`ThreadBlock`] is all threads of a block.
 pub trait Group {
     /// Errors of what is written for the group.
     type Error: From<Error>;
@@ -92,7 +92,7 @@ pub trait Group {
     /// As [`Builder::alloc_shared`].
     fn scratch(&mut self, bytes: i64, align: i64) -> Result<Expr, Self::Error>;
 
-    /// All threads of the group meet, and see what the others have written to shared memory.
+    /// A barrier of all threads of the group, which makes their writes visible to shared memory.
     fn sync(&mut self);
 
     /// The thread's own coordinate by mode, of a tile of this rank ([`Dist::coordinate`]).

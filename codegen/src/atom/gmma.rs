@@ -67,7 +67,7 @@ impl GmmaSwizzle {
         }
     }
 
-    /// The swizzle of offsets in elements of `dtype`; none for [`GmmaSwizzle::Inter`].
+    /// The swizzle of offsets in elements of `dtype`; `None` for [`GmmaSwizzle::Inter`].
     ///
     /// # Errors
     /// There are none for a dtype of at most 128 bits.

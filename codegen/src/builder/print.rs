@@ -81,7 +81,7 @@ impl Builder {
         name
     }
 
-    /// The address, a multiple of 16, of these bytes in global memory, which the module brings along.
+    /// The address, a multiple of 16, of these bytes in global memory, which the module contains.
     ///
     /// # Errors
     /// As [`Builder::ptx`].

@@ -19,7 +19,7 @@ pub enum Move<'r> {
     Store(&'r [Reg]),
 }
 
-/// The registers of a distribution in runs of `vector` neighbours along `mode` that begin at a multiple of it, in their order; none where
+/// The registers of a distribution in runs of `vector` neighbours along `mode` that begin at a multiple of it, in their order; `None` where
 /// they are not.
 pub fn runs(dist: &Dist, rank: usize, mode: usize, vector: usize) -> Option<Vec<Vec<usize>>> {
     let found = Vectors::new(dist, &fastest(mode, rank), vector as i64);

@@ -86,7 +86,7 @@ impl Counters {
         1 << most.ilog2()
     }
 
-    /// Sets counters to 0. The threads meet afterwards.
+    /// Sets counters to 0. A barrier comes afterwards.
     ///
     /// # Errors
     /// As [`store_elements`].
@@ -165,7 +165,7 @@ impl Counters {
         Ok(b.inst_if(cond, Opcode::Red, &words, vec![to, more])?)
     }
 
-    /// The sums of the counters of each number, in a distribution of a tile `(bins)`. The threads meet before.
+    /// The sums of the counters of each number, in a distribution of a tile `(bins)`. A barrier comes before.
     ///
     /// # Errors
     /// As [`load_elements`].

@@ -97,7 +97,7 @@ impl Order {
         Ok(both.map(|(&dtype, (x, y))| selp(b, dtype, &take, x, y)).collect())
     }
 
-    /// Whether the element that is asked comes first by these last keys of the order; none if there is no key.
+    /// Whether the element that is asked comes first by these last keys of the order; `None` if there is no key.
     fn precedes(
         &self,
         b: &mut Builder,

@@ -29,7 +29,7 @@ const COLUMNS: i64 = 16;
 const MAX_HEAD_DIM: i64 = 512;
 const MAX_VALUE_DIM: i64 = 256;
 
-/// Attention by all warps of a block alike: each has rows of queries of its own, and all bring tiles of keys and values to shared memory, some
+/// Attention by all warps of a block alike: each has rows of queries of its own, and all load tiles of keys and values to shared memory, some
 /// tiles ahead. bf16 and f16 are multiplied by `mma.sync`, f32 by multiply-adds.
 ///
 /// # Examples

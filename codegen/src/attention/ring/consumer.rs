@@ -23,7 +23,7 @@ pub(super) struct Consumer<'a> {
     pub thread: Expr,
     pub leader: Cond,
     ping_pong: PingPong,
-    /// The barrier at which the warpgroup's own threads meet.
+    /// The barrier of the warpgroup's own threads.
     pub meeting: Expr,
     q: Tensor<Descriptor>, // (1,1,RestK,Buffer)
     k: Tensor<Descriptor>, // (1,1,RestK,Stage)
@@ -173,7 +173,7 @@ impl Consumer<'_> {
         Ok(())
     }
 
-    /// The warpgroup's threads meet.
+    /// A barrier of the warpgroup's threads.
     #[track_caller]
     pub(super) fn meet(&self, b: &mut Builder) -> Result<(), Error> {
         b.named_barrier_sync(&self.meeting, WARPGROUP as u32)

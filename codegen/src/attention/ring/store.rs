@@ -40,7 +40,7 @@ impl Consumer<'_> {
         if self.parts.copies[Tensor4::O as usize].is_none() {
             self.meet(b)?;
             self.store_by_threads(b, entry, &rows)?;
-            // Tensor copies bring the next tile of Q to the same place.
+            // TMA loads the next tile of Q to the same place.
             fence_proxy_async(b);
             self.meet(b)?;
             return self.parts.of_q.consumer_release(b, buffer, &self.leader);

@@ -71,7 +71,7 @@ impl WarpSpecialized {
 }
 
 impl WarpSpecializedMainloop {
-    /// The TMA copy that brings tiles of A, (M,K) or (M,K,L), or B, (N,K) or (N,K,L), which is in global memory as `global` says.
+    /// The TMA copy that loads tiles of A, (M,K) or (M,K,L), or B, (N,K) or (N,K,L), which is in global memory as `global` says.
     ///
     /// # Errors
     /// As [`TmaCopy::new`].
@@ -83,7 +83,7 @@ impl WarpSpecializedMainloop {
         TmaCopy::new(transfer, dtype, global, &layout, tile.swizzle())
     }
 
-    /// The TMA copy that brings the scales of a tile's rows for one group, of scales of an operand that are in global memory as `global`,
+    /// The TMA copy that loads the scales of a tile's rows for one group, of scales of an operand that are in global memory as `global`,
     /// (Scales,Groups), says: the scales of a group follow each other (CUTLASS's scales are M-major too).
     ///
     /// # Errors
@@ -96,12 +96,12 @@ impl WarpSpecializedMainloop {
         TmaCopy::new(Transfer::Load, scaling.dtype, global, &one, Swizzle::NONE)
     }
 
-    /// Whether the blocks of a cluster bring a tile of the operand together.
+    /// Whether the blocks of a cluster load a tile of the operand together.
     fn is_multicast(&self, operand: Operand) -> bool {
         operand == Operand::B && self.parts.multicast > 1
     }
 
-    /// The extents of what one block brings of an operand's tile: CopyX and BlockK.
+    /// The extents of the part of an operand's tile that one block loads: CopyX and BlockK.
     fn extents_of_copy(&self, operand: Operand) -> [i64; 2] {
         let [x, k] = self.extents(operand);
         [if self.is_multicast(operand) { x / self.parts.multicast } else { x }, k]

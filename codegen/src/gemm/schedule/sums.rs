@@ -27,7 +27,7 @@ pub(in crate::gemm) struct Team<'a> {
     /// The thread's index in the team, and the number of its threads.
     pub(in crate::gemm) thread: Expr,
     pub(in crate::gemm) threads: i64,
-    /// The number of the named barrier at which the team meets, if it is not the whole block.
+    /// The named barrier of the team, if the team is not the whole block.
     pub(in crate::gemm) barrier: Option<i64>,
     pub(in crate::gemm) workspace: Option<&'a Workspace>,
 }

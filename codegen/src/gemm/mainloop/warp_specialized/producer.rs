@@ -13,7 +13,7 @@ use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, PipelineState, Stage};
 
-/// The thread that brings tiles of A and B into the stages.
+/// The thread that loads tiles of A and B into the stages.
 pub struct Producer<'a> {
     shared: &'a Shared<'a>,
     feeds: &'a [Feed],
