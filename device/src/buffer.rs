@@ -26,7 +26,7 @@ use crate::{
 /// ```
 pub struct Buffer<T: Pod> {
     device: Device,
-    /// The memory of the elements; none of an empty buffer.
+    /// The memory of the elements; `None` of an empty buffer.
     memory: Option<Arc<Allocation>>,
     address: u64,
     len: usize,

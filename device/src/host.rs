@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// The bytes of the host's memory that are free now, and that the process may take: none where the system does not say so. On Linux, this is
+/// The bytes of the host's memory that are free now, and that the process may take: `None` where the system does not say so. On Linux, this is
 /// what the kernel counts as available, or what the control group of the process or its limit of addresses (`ulimit -v`) has left, if that
 /// is less.
 ///

@@ -29,7 +29,7 @@ use crate::{
 /// # Ok::<(), girih_device::Error>(())
 /// ```
 pub struct Pinned<T: Pod> {
-    /// The memory of the elements; none if there are no elements.
+    /// The memory of the elements; `None` if there are no elements.
     memory: Option<Box<dyn HostMemory>>,
     element: PhantomData<T>,
 }
@@ -59,7 +59,7 @@ impl<T: Pod> fmt::Debug for Pinned<T> {
 #[must_use = "dropping a transfer waits for it"]
 pub struct Transfer<T: Pod> {
     pinned: Option<Pinned<T>>,
-    /// The mark after the copy; none if there are no elements.
+    /// The mark after the copy; `None` if there are no elements.
     mark: Option<Box<dyn Mark>>,
 }
 

@@ -295,13 +295,13 @@ impl Launch {
         &self.config
     }
 
-    /// Blocks of a cluster along x, y, z: those of the configuration, or else those of the kernel's `.reqnctapercluster`; none if
+    /// Blocks of a cluster along x, y, z: those of the configuration, or else those of the kernel's `.reqnctapercluster`; `None` if
     /// the launch has no clusters.
     pub fn cluster(&self) -> Option<[u32; 3]> {
         self.config.cluster.or(self.kernel.info.required_cluster)
     }
 
-    /// The handle (`CUfunction`) of the kernel, as `cuLaunchKernelEx` takes it; none on the simulator. The handle is valid as long
+    /// The handle (`CUfunction`) of the kernel, as `cuLaunchKernelEx` takes it; `None` on the simulator. The handle is valid as long
     /// as the launch lives.
     pub fn function(&self) -> Option<u64> {
         self.kernel.entry.function()

@@ -40,7 +40,7 @@ impl Store {
         Store { folder: folder.into(), limit }
     }
 
-    /// The folder that the environment variable `GIRIH_CACHE` names, or else `girih` in the platform's folder of caches. None if the
+    /// The folder that the environment variable `GIRIH_CACHE` names, or else `girih` in the platform's folder of caches. `None` if the
     /// variable is empty, or if the platform has no such folder.
     pub(crate) fn from_env() -> Option<Store> {
         let folder = match env::var_os("GIRIH_CACHE") {

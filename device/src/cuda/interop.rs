@@ -14,7 +14,7 @@ use crate::{Arg, Buffer, Device, Error, Pod, stream::Owner};
 /// events by which `cudarc` orders its own streams, unless the slice's stream is being captured at that time.
 pub struct Borrowed<'a, T: Pod> {
     buffer: Buffer<T>,
-    /// Records the use in the events of `cudarc`, unless the stream is being captured, which the argument says. None in a slice
+    /// Records the use in the events of `cudarc`, unless the stream is being captured, which the argument says. `None` in a slice
     /// of another `Borrowed`.
     finish: Option<Box<dyn FnOnce(bool) + Send + 'a>>,
     slice: PhantomData<&'a ()>,
