@@ -97,7 +97,7 @@ impl Attentions {
         Attention::new(problem, By::Tiles(Tiles { config, module, launches }))
     }
 
-    /// The launch; none where there are no tiles.
+    /// The launch; `None` where there are no tiles.
     fn step(
         &self,
         problem: &Problem,

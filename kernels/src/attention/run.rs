@@ -59,7 +59,7 @@ impl Attention {
         &self.problem
     }
 
-    /// The configuration of a kernel that goes through tiles of queries; none of the kernels of decoding, whose plan [`Attention::decode`] has.
+    /// The configuration of a kernel that goes through tiles of queries; `None` of the kernels of decoding, whose plan [`Attention::decode`] has.
     pub fn config(&self) -> Option<&AttentionConfig> {
         match &self.by {
             By::Tiles(tiles) => Some(&tiles.config),
@@ -105,7 +105,7 @@ impl Attention {
         self.generated().1
     }
 
-    /// The launch of this kernel: its grid and its block. None where there are no queries.
+    /// The launch of this kernel: its grid and its block. `None` where there are no queries.
     ///
     /// # Errors
     /// [`Error::Device`].

@@ -46,7 +46,7 @@ const PARTS: [(i64, i64); 23] = [
     (56, 8),
     (120, 8),
 ];
-/// Blocks that bring tiles of B together.
+/// Blocks that load tiles of B together.
 const MULTICASTS: [i64; 3] = [1, 2, 4];
 /// Tiles of a group of a raster.
 const GROUPS: [i64; 2] = [8, 4];
@@ -237,7 +237,7 @@ fn of_tile(
             stages.sort_unstable();
             stages.dedup();
             stages.retain(|stages| *stages >= LEAST_STAGES);
-            // Only blocks that have rows of C bring something.
+            // Only blocks that have rows of C load something.
             let stacked = MULTICASTS.into_iter().filter(|by| *by == 1 || problem.mnk()[0] > (by - 1) * rows);
             let both = stages.into_iter().flat_map(|stages| stacked.clone().map(move |by| (stages, by)));
             out.extend(both.map(|(stages, multicast)| GemmConfig {

@@ -260,7 +260,7 @@ impl Gemm {
         Ok(needs)
     }
 
-    /// Checks the buffers, and says which stands for what; none for an empty C.
+    /// Checks the buffers, and says which stands for what; `None` for an empty C.
     fn bind<'a>(
         &'a self,
         matrices: [Memory<'a>; 3],

@@ -35,7 +35,7 @@ pub(super) struct Shared(Mutex<Option<Arc<Workspace>>>);
 
 impl Shared {
     /// A workspace that has room for accumulators and semaphores of this many bytes: the one that is held, or a larger one in its place, which those
-    /// keep that have it; none if there are no semaphores. A GEMM with outputs other than C, of which tiles leave `reductions`, has a workspace of
+    /// keep that have it; `None` if there are no semaphores. A GEMM with outputs other than C, of which tiles leave `reductions`, has a workspace of
     /// its own.
     pub(super) fn of(
         &self,
