@@ -96,7 +96,7 @@ pub enum Error {
         /// The leaf's extent.
         extent: i64,
     },
-    /// A stride that neither divides nor is divided by the extent that it meets.
+    /// A stride that neither divides nor is divided by the extent that it is matched with.
     StrideDivisibility {
         /// The operation.
         op: &'static str,
