@@ -193,7 +193,7 @@ impl Bound {
         self.placed.as_ref()?.to.as_deref()
     }
 
-    /// The array as the memory holds it now; none for a number.
+    /// The array as the memory holds it now; `None` for a number.
     ///
     /// # Errors
     /// [`Error::Memory`] for a memory that does not have the array.
