@@ -78,7 +78,7 @@ pub struct Moment<'a> {
     pub(crate) passed: Option<(u64, u64)>,
     pub(crate) inside: &'a dyn Inside,
     pub(crate) regs: &'a Regs,
-    /// The lanes in which a register has been written; none if that is not known.
+    /// The lanes in which a register has been written; `None` if that is not known.
     pub(crate) written: &'a dyn Fn(Reg) -> Option<u32>,
     pub(crate) shared: &'a [u8],
 }

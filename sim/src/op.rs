@@ -31,7 +31,7 @@ pub(crate) struct Inst {
     pub(crate) source: u32,
     /// The guard, which is evaluated once for each PTX instruction.
     pub(crate) guard: Guard,
-    /// Whether the PTX instruction that begins with this operation may meet registers that nothing has written.
+    /// Whether the PTX instruction that begins with this operation may read undefined registers.
     pub(crate) careful: bool,
     /// If a PTX instruction begins with this operation: the number of operations from here on, in whole instructions,
     /// that only compute registers from registers and need no checks.

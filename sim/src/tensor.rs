@@ -25,7 +25,7 @@ const UNIT: u64 = 16;
 /// A part of a box whose bytes are contiguous in shared memory and, if the part is inside the tensor, in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// Global address of the first byte; none if the run is outside of the tensor.
+    /// Global address of the first byte; `None` if the run is outside of the tensor.
     pub(crate) global: Option<u64>,
     /// Shared address of the first byte.
     pub(crate) shared: u64,
@@ -135,7 +135,7 @@ fn inside(start: i64, tensor_row: u64, row_bytes: u64) -> (u64, u64) {
 }
 
 /// The global addresses of the first elements of the box's rows, even where the innermost coordinate is outside of the
-/// tensor; none for rows with another coordinate outside.
+/// tensor; `None` for rows with another coordinate outside.
 fn rows(map: &TensorMap, coordinates: &[i32]) -> Vec<Option<u64>> {
     let count = (1..map.rank()).map(|i| u64::from(map.moved(i))).product::<u64>();
     let mut at = [0; TENSOR_MAP_RANK];
@@ -152,7 +152,7 @@ fn rows(map: &TensorMap, coordinates: &[i32]) -> Vec<Option<u64>> {
     rows
 }
 
-/// The global address of an element; none if a coordinate other than the innermost is outside of the tensor.
+/// The global address of an element; `None` if a coordinate other than the innermost is outside of the tensor.
 fn address(map: &TensorMap, place: &[i64]) -> Option<u64> {
     let tiled = map.tiled();
     let innermost = place[0] * i64::from(tiled.element.bytes());

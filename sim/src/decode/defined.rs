@@ -1,4 +1,4 @@
-//! Finds the instructions that may meet a register without a value, and how undefined bits pass through each
+//! Finds the instructions that may read an undefined register, and how undefined bits pass through each
 //! instruction.
 
 use girih_ptx::{Inst as Tree, Modifier, Opcode, Operand, Type, Word};

@@ -257,7 +257,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Bytes of local memory, with the stack if there is one; none if 64 bits do not count the bytes.
+    /// Bytes of local memory, with the stack if there is one; `None` if 64 bits do not count the bytes.
     pub(super) fn with_stack(&mut self) -> Option<u64> {
         let Some(registers) = self.code.stack else { return Some(self.local) };
         let base = align_up(self.local, FRAME_ALIGN)?;

@@ -44,7 +44,7 @@ impl Context<'_> {
         None
     }
 
-    /// Lanes of a warp are about to store what these loads have brought.
+    /// Lanes of a warp are about to store values of these loads.
     #[cold]
     pub(super) fn use_loaded(&self, warp: u32, lanes: u32, loads: &[u32]) -> Result<(), Error> {
         for lane in lanes_of(lanes) {

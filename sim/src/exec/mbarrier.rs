@@ -79,7 +79,7 @@ pub(super) struct Arrival {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum By {
     Thread {
-        /// The scope of a release; none for a relaxed arrival.
+        /// The scope of a release; `None` for a relaxed arrival.
         release: Option<Scope>,
     },
     /// The copies that a thread has issued; `operation` is the shadow's index of the arrival.

@@ -85,7 +85,7 @@ pub(crate) struct Late {
 pub(crate) struct Conflict {
     pub(crate) address: u64,
     pub(crate) kind: ConflictKind,
-    /// The earlier access and its mark; none for an earlier read by `ld.global.nc`, of which only the bytes are
+    /// The earlier access and its mark; `None` for an earlier read by `ld.global.nc`, of which only the bytes are
     /// remembered.
     pub(crate) other: Option<(Access, Mark)>,
     /// Whether both accesses write, and write the same values.

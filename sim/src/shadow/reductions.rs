@@ -37,7 +37,7 @@ pub(super) struct Reductions {
 struct Ends {
     /// The first end: who comes after it comes after all that the reductions of the cell had to come after.
     first: Stamp,
-    /// The last end: a later access has to come after it. None if another reduction has come after it, after whose end
+    /// The last end: a later access has to come after it. `None` if another reduction has come after it, after whose end
     /// the access has to come.
     last: Option<Stamp>,
 }
