@@ -110,7 +110,7 @@ pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
     Ok(better.unwrap_or(alone))
 }
 
-/// A persistent kernel, where an SM has room for one block, TMA brings tiles, and blocks have as much to do as others. Where
+/// A persistent kernel, where an SM has room for one block, TMA loads tiles, and blocks have as much to do as others. Where
 /// warpgroups ping-pong, persistent kernels were measured to be slower.
 fn build_persistent(
     func: &Func,

@@ -45,7 +45,7 @@ pub trait Promote<Rhs: Elem>: Elem {
     type Out: Elem;
 }
 
-/// Types whose tiles meet constants of Rust's type `C` (`i64` for integers, `f64` for floats), which take the tile's dtype unless their
+/// Types whose tiles are combined with constants of Rust's type `C` (`i64` for integers, `f64` for floats), which take the tile's dtype unless their
 /// kind is higher.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` tiles take no `{C}` constants",

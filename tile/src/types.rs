@@ -137,7 +137,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// A constant without a dtype of its own: it takes that of the tile that it meets, or the least of its kind.
+/// A constant without a dtype of its own: it takes that of the other operand, or the least of its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Const {
     /// A truth value.

@@ -1,5 +1,5 @@
 //! Benign races between blocks: stores of one value, and loads that only guard atomic operations. A kernel has them
-//! with [`Order::Relaxed`], so that they are defined wherever they meet.
+//! with [`Order::Relaxed`], so that they are defined even for the same element.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::access::Access;
 use super::index::Index;
 use crate::ir::{Array, ArrayId, End, Func, Kind, OpId, Order, RegionId, Scope, Value, follow};
 
-/// The accesses without an order of an array, if these may meet all accesses of it by other blocks.
+/// The accesses without an order of an array, if these do not conflict with accesses of it by other blocks.
 pub(super) fn agreeing(index: &Index<'_>, of: &[&Access]) -> Option<Vec<OpId>> {
     let stores: Vec<OpId> = of.iter().filter(|access| access.stores).map(|access| access.op).collect();
     let weak = || of.iter().filter(|access| !access.ordered);
@@ -37,7 +37,7 @@ pub(super) fn relaxed(func: &Func, ops: &[OpId]) -> Func {
     func
 }
 
-/// Whether stores that meet store the same value: all store one value to all elements, or there is one store of one tile to one place.
+/// Whether stores to one element store the same value: all store one value to all elements, or there is one store of one tile to one place.
 fn is_one_value(index: &Index<'_>, stores: &[&Access]) -> bool {
     let func = index.func;
     let values: Vec<Value> = stores.iter().map(|access| func.op(access.op).operands[0]).collect();

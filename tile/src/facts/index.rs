@@ -21,7 +21,7 @@ pub(crate) struct Index<'a> {
     polys: std::cell::RefCell<HashMap<Value, Poly>>,
 }
 
-/// A function of two integers; none where it has no value, or is not known.
+/// A function of two integers; `None` where it has no value, or is not known.
 pub(crate) fn arithmetic(each: Each, x: i64, y: i64) -> Option<i64> {
     let by = |of: fn(i64, i64) -> i64, x: i64| (y > 0).then(|| of(x, y));
     Some(match each {

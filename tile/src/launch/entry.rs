@@ -26,7 +26,7 @@ const CLUSTER: u32 = 8;
 pub(super) struct Entry {
     pub(super) ready: Arc<Ready>,
     pub(super) work: Work,
-    /// None if there are no blocks.
+    /// `None` if there are no blocks.
     pub(super) grid: Option<[u32; 3]>,
     /// Whether proofs hold whatever the scalars are.
     sure: bool,

@@ -24,7 +24,7 @@ pub(super) struct Spans {
     along: usize,
     /// The coordinate of the tile's first element along the axis.
     start: Expr,
-    /// Where all of the tile is in the array along the axis, so that no element of it is compared; none where every vector is wholly inside or
+    /// Where all of the tile is in the array along the axis, so that no element of it is compared; `None` where every vector is wholly inside or
     /// outside.
     pub(super) whole: Option<Cond>,
 }

@@ -6,7 +6,7 @@ use crate::ir::{Build, Dims, Kind, Rounding, Value};
 
 /// The shape of the product of two matrices, or of batches of them.
 struct Shape {
-    /// None for matrices.
+    /// `None` for matrices.
     batch: Option<u32>,
     m: u32,
     k: u32,

@@ -41,7 +41,7 @@ pub(super) fn dependent(func: &Func, ops: &[OpId], on: impl IntoIterator<Item = 
     found
 }
 
-/// The operations that read each value, as often as they do; none for the end of a region.
+/// The operations that read each value, as often as they do; `None` for the end of a region.
 pub(crate) fn readers(func: &Func) -> HashMap<Value, Vec<Option<OpId>>> {
     fn region(func: &Func, id: RegionId, readers: &mut HashMap<Value, Vec<Option<OpId>>>) {
         let data = func.region(id);

@@ -84,7 +84,7 @@ fn rows(extents: &[i64], order: &[usize], vector: i64, axis: usize, all: usize) 
     deal.finish(order, all)
 }
 
-/// Values along the axis of a scan, lanes along the others, and `along` bits of warps along the axis. None where the others have too few
+/// Values along the axis of a scan, lanes along the others, and `along` bits of warps along the axis. `None` where the others have too few
 /// elements for that.
 fn columns(extents: &[i64], order: &[usize], axis: usize, along: usize, all: usize) -> Option<Dist> {
     let others = order.iter().filter(|&&mode| mode != axis);

@@ -93,7 +93,7 @@ pub(crate) fn wish(func: &Func, op: &Op, operand: usize, work: &Dist) -> Option<
 pub(crate) struct Halves {
     /// That of each tile.
     pub(crate) dist: Dist,
-    /// The bit of a thread's index by which it holds elements of one or the other; none if each thread holds those of both.
+    /// The bit of a thread's index by which it holds elements of one or the other; `None` if each thread holds those of both.
     pub(crate) bit: Option<usize>,
 }
 

@@ -111,7 +111,7 @@ impl Records {
         self.all.iter()
     }
 
-    /// The point that is recorded for a launch of the usual point, and the program that it is of; none if nothing is recorded.
+    /// The point that is recorded for a launch of the usual point, and the program that it is of; `None` if nothing is recorded.
     fn find(&self, usual: &Launch<'_>) -> Result<Option<(Point, String)>> {
         let problem = usual.problem()?;
         if self.machine != problem.machine {

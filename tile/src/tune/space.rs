@@ -151,7 +151,7 @@ impl Space {
 }
 
 impl Point {
-    /// The value of a constant; none if the space has no such constant.
+    /// The value of a constant; `None` if the space has no such constant.
     pub fn constant(&self, name: &str) -> Option<i64> {
         self.values.iter().find(|(of, _)| matches!(of, Name::Constant(of) if of == name))?.1
     }

@@ -27,7 +27,7 @@ impl<T, const R: usize> Array<T, R> {
         Array { id: Some(id), of: PhantomData }
     }
 
-    /// The array in the program; none for a part whose bounds were refused.
+    /// The array in the program; `None` for a part whose bounds were refused.
     pub(crate) fn id(&self) -> Option<ArrayId> {
         self.id
     }

@@ -50,7 +50,7 @@ impl Raw {
 pub enum Item {
     /// A tile.
     Tile(Raw),
-    /// A constant that takes the dtype of the tile that it meets.
+    /// A constant that takes the dtype of the tile that it is matched with.
     Loose(Const),
 }
 
@@ -147,7 +147,7 @@ impl Stage {
         Raw { value: value.0, build: self.number }
     }
 
-    /// The value of a handle: none for poison, or for one whose region is closed or that another build made.
+    /// The value of a handle: `None` for poison, or for one whose region is closed or that another build made.
     pub(crate) fn usable(&self, raw: Raw) -> Option<Value> {
         let value = Value(raw.value);
         (raw != Raw::POISON && raw.build == self.number && self.build.in_scope(value)).then_some(value)
@@ -157,7 +157,7 @@ impl Stage {
         (raw != Raw::POISON && raw.build == self.number).then(|| self.build.ty(Value(raw.value)))
     }
 
-    /// The operands as `ops` takes them; none if one is poison or was reported here.
+    /// The operands as `ops` takes them; `None` if one is poison or was reported here.
     fn args(&mut self, name: &'static str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
         let mut args = Vec::new();
         for item in items {
@@ -176,7 +176,7 @@ impl Stage {
         Some(args)
     }
 
-    /// The operands of an operation at this place; none if one is poison or was reported here.
+    /// The operands of an operation at this place; `None` if one is poison or was reported here.
     fn begin(&mut self, name: &'static str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
         let args = self.args(name, items, site)?;
         self.build.at(Some(site));
@@ -206,7 +206,7 @@ impl Stage {
         Some((values, left, right, depth))
     }
 
-    /// Closes the region of a combination of `values`; none if a result is of no use.
+    /// Closes the region of a combination of `values`; `None` if a result is of no use.
     fn close_combination(
         &mut self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! A producer that brings tiles by TMA and `cp.async`, and consumers that do all else.
+//! A producer that loads tiles by TMA and `cp.async`, and consumers that do all else.
 
 use girih_codegen::algorithm::distributed::{Piece, take};
 use girih_codegen::algorithm::{
@@ -30,7 +30,7 @@ pub(crate) enum Role {
     Consumer,
 }
 
-/// The barrier at which the consumers meet.
+/// The barrier of the consumers.
 const MEETING: i64 = 1;
 
 /// A ring of slots, and where the role that is being written is in it.
@@ -55,7 +55,7 @@ pub(crate) struct Ticket {
 }
 
 impl Lowering<'_> {
-    /// Writes the program; where a producer brings tiles, once for its threads and once for all others.
+    /// Writes the program; if a producer loads tiles, once for its threads and once for all others.
     pub(crate) fn body(&mut self) -> Result<(), Error> {
         let plan = self.plan;
         let body = plan.func.body();
@@ -178,7 +178,7 @@ impl Lowering<'_> {
         self.products.role != Role::Producer || self.plan.products.pipeline.values.contains(&value)
     }
 
-    /// Lets the consumers meet, where a producer is that does not.
+    /// Adds a barrier of the consumers, if there is a producer.
     pub(crate) fn meet_consumers(&mut self) -> bool {
         if self.products.role != Role::Consumer {
             return false;
@@ -193,7 +193,7 @@ impl Lowering<'_> {
         ring.ok_or_else(|| unfit("a load without a ring of slots"))
     }
 
-    /// Takes note of the tile that the producer brings for a load.
+    /// Takes note of the tile that the producer loads.
     pub(crate) fn expect(&mut self, id: OpId) -> Result<(), Error> {
         let ring = self.ring(id)?;
         let part = self.plan.products.pipeline.part(id);
@@ -239,7 +239,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Reads a tile that the producer has brought into registers. Each warp frees the slot as soon as its threads have read all that is there.
+    /// Reads a tile that the producer has loaded into registers. Each warp frees the slot as soon as its threads have read all that is there.
     pub(super) fn read_tile(&mut self, id: OpId, tile: &SharedTile) -> Result<(), Error> {
         let plan = self.plan;
         let part = plan.products.pipeline.part(id);

@@ -131,7 +131,7 @@ impl Lowering<'_> {
         Ok(Cond::less(&number, &Expr::from(1)))
     }
 
-    /// The threads of a warpgroup, or all, meet.
+    /// A barrier of a warpgroup's threads, or of all.
     fn meet_to_store(&mut self, apart: bool) -> Result<(), Error> {
         match self.products.group.as_ref().filter(|_| apart) {
             Some(group) => {

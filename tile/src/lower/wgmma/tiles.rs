@@ -22,7 +22,7 @@ use crate::place::wgmma::{SharedTile, Wgmma};
 /// Who reads values, and where operations are.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
-    /// The operations that read a value; none for the end of a region.
+    /// The operations that read a value; `None` for the end of a region.
     readers: HashMap<Value, Vec<Option<OpId>>>,
     /// The region of each operation, and its position there.
     places: BTreeMap<OpId, (RegionId, usize)>,
@@ -41,7 +41,7 @@ impl Uses {
         Uses { readers: readers(func), places }
     }
 
-    /// The operations that read a value; none for the end of a region.
+    /// The operations that read a value; `None` for the end of a region.
     pub(super) fn readers(&self, value: Value) -> &[Option<OpId>] {
         self.readers.get(&value).map_or(&[], Vec::as_slice)
     }
@@ -234,7 +234,7 @@ impl Lowering<'_> {
         Ok(base + &(&number * tile.dtype.bytes()))
     }
 
-    /// Clears what a TMA copy has brought from outside of the part that an array is of another one.
+    /// Zero-fills the elements of a TMA copy from outside of the part that an array is of another one.
     pub(super) fn clear_beyond(
         &mut self,
         id: OpId,

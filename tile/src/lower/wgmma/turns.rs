@@ -17,13 +17,13 @@ use crate::ir::{Def, Kind, OpId, RegionId, Value};
 use crate::place::Plan;
 use crate::place::wgmma::{Source, WARPGROUP};
 
-/// The barrier of the first warpgroup: that of all threads and the one where consumers meet come before.
+/// The barrier of the first warpgroup: that of all threads and that of consumers come before.
 const FIRST: i64 = 2;
 
 /// The ping-pong of a loop, or a loop in which threads compute what the next iteration multiplies while MMAs are under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
-    /// The first MMAs of an iteration; none if warpgroups do not alternate.
+    /// The first MMAs of an iteration; `None` if warpgroups do not alternate.
     products: Vec<OpId>,
     /// A number that the thread computes while the last MMA is under way.
     meanwhile: Option<Reg>,

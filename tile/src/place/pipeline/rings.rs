@@ -83,7 +83,7 @@ pub(super) fn parts(plan: &Plan, sites: &[Vec<OpId>]) -> BTreeMap<OpId, Part> {
 }
 
 impl Plan {
-    /// Sites beside a loop that bring what a site in it brings, and are read before the loop begins or begin when it has ended: they take the slots
+    /// Sites outside of a loop that load the same tile as a site in it, and are read before the loop begins or begin when it has ended: they take the slots
     /// of the site in the loop, which is given of each. At either side of the loop there is one of each site in it, so that as many slots are
     /// enough.
     pub(super) fn of_loops(

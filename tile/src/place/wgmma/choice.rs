@@ -21,7 +21,7 @@ pub(in crate::place) struct Choice<'a> {
     /// The gathers that are not the producer's, and why.
     pub(super) refused: BTreeMap<OpId, String>,
     pub(super) regions: BTreeMap<OpId, RegionId>,
-    /// The operations that read a value, and as which operand; none for the end of a region.
+    /// The operations that read a value, and as which operand; `None` for the end of a region.
     pub(super) uses: BTreeMap<Value, Vec<Option<(OpId, usize)>>>,
 }
 
@@ -283,7 +283,7 @@ impl Choice<'_> {
         Some((major, SharedTile { dtype, fast, rows, extents, swizzle, row, produced, latency, cut }))
     }
 
-    /// The axis of a gathered tile along which the producer copies vectors, or why it does not gather it; none for what is no gather.
+    /// The axis of a gathered tile along which the producer copies vectors, or why it does not gather it; `None` for what is no gather.
     fn gather(&self, id: OpId) -> Option<Result<usize, String>> {
         let op = self.func.op(id);
         let Kind::Gather(at) = &op.kind else { return None };
@@ -310,7 +310,7 @@ impl Choice<'_> {
         })
     }
 
-    /// Whether TMA copies can bring the tiles of a view whose rows are along an axis, or why not.
+    /// Whether TMA can load the tiles of a view whose rows are along an axis, or why not.
     pub(super) fn tensor(
         &self,
         view: &View,
