@@ -67,13 +67,13 @@ impl ProblemReport {
 pub(crate) struct PlanReport {
     /// The query heads and the queries of a tile of rows.
     rows: [i64; 2],
-    /// The most parts of the keys of a sequence.
+    /// The most splits of the keys of a sequence.
     parts: i64,
-    /// The least tiles of 64 keys of a part.
+    /// The least tiles of 64 keys of a split.
     least_tiles: i64,
     /// The tiles of K and V in shared memory.
     stages: i64,
-    /// (part, head of K and V, tile of rows).
+    /// (split, head of K and V, tile of rows).
     grid: [u32; 3],
     blocks: u64,
     blocks_per_multiprocessor: u32,
