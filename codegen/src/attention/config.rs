@@ -16,7 +16,7 @@ pub struct AttentionConfig {
     pub form: Form,
     /// The dtype of Q, K, V and O.
     pub dtype: DType,
-    /// The columns of the tiles of Q and K, and of V and O, in elements. Tensors of fewer columns are padded with zeros on the way.
+    /// The columns of the tiles of Q and K, and of V and O, in elements. Tensors of fewer columns are padded with zeros by the loads.
     pub head_dim: i64,
     /// The columns of the tiles of V and O, if they are fewer. Blocks share the columns of V and O along the second axis of the grid.
     pub value_dim: Option<i64>,

@@ -30,21 +30,21 @@ use tails::Tails;
 /// The rows of a warpgroup's queries, and its threads.
 const ROWS: i64 = 64;
 const WARPGROUP: i64 = 128;
-/// The bits by which the numbers of the four lanes that share a row differ.
+/// The bits by which the indices of the four lanes that share a row differ.
 const SHARING: [u32; 2] = [1, 2];
 /// The registers of an SM.
 const REGISTERS: i64 = 65536;
 
-/// How warpgroups share a block's tile.
+/// The configuration of the kernel: warpgroups, stages, buffers, registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ring {
-    /// The warpgroups that multiply, 2 to 4; each has 64 rows of the tile.
+    /// The consumer warpgroups, 2 to 4; each has 64 rows of the tile.
     pub warpgroups: i64,
     /// The tiles of K and as many of V that shared memory holds.
     pub stages: i64,
     /// The tiles of Q that shared memory holds, 1 or 2. A tile of O is stored from the place of its tile of Q.
     pub buffers: i64,
-    /// The registers of a thread of the warpgroup that loads, and of one that multiplies.
+    /// The registers of a thread of the producer warpgroup, and of a consumer warpgroup.
     pub registers: [u32; 2],
 }
 
@@ -62,7 +62,7 @@ struct Parts<'a> {
     of_q: Pipeline,
     of_k: Pipeline,
     of_v: Pipeline,
-    /// Where tiles of keys may have keys after the last one that a query of a tile sees, other than after the end of the tensors.
+    /// The zero-fill of V, if tiles of keys may contain keys after the last one that a query of a tile sees, other than after the end of the tensors.
     tails: Option<Tails>,
 }
 

@@ -32,7 +32,7 @@ crate::errors! {
         /// A parameter of a dtype that launches have no arguments of.
         #[error("a parameter of {dtype}: f64, f32, s64, u64, s32 and u32 are accepted")]
         ParameterDType { dtype: DType = "The dtype." }
-        /// More symbols than layouts can tell apart.
+        /// More symbols than layouts can distinguish.
         #[error("symbol {} of a kernel: at most {most} symbols are accepted", most + 1)]
         Symbols { most: usize = "The most." }
         /// Facts of another symbol than the one that they were asked for.

@@ -13,7 +13,7 @@ use crate::builder::{Builder, Cond};
 use crate::error::narrow;
 use crate::tiled::mma::Operand;
 
-/// The named barrier of all warpgroups that multiply; the barriers from 1 on are those of single warpgroups.
+/// The named barrier of all consumer warpgroups; the barriers from 1 on are those of single warpgroups.
 const TEAM_BARRIER: i64 = 15;
 
 /// The layouts from which a kernel is derived, each with its name.

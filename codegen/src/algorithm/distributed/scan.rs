@@ -10,7 +10,7 @@ use crate::builder::{Cond, Reg};
 use crate::plan::Digit;
 use crate::{AlgorithmError, Error, Expr};
 
-/// A block of elements that the digits so far tell apart.
+/// A block of elements that the digits so far distinguish.
 struct Block {
     /// The number of its first value.
     value: usize,

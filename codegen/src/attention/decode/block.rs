@@ -65,7 +65,7 @@ pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(),
     })
 }
 
-/// Goes through the keys of the part. Shared memory is free where warps share rows.
+/// Goes through the keys of the split. Shared memory is free where warps share rows.
 fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Share) -> Result<Sums, Error> {
     let (config, thread) = (interface.config, &place.thread);
     let loader = Loader::new(b, interface, [&place.batch, &place.group], share)?;

@@ -28,7 +28,7 @@ pub struct DecodeConfig {
     pub dtype: DType,
     /// The dtype of K and V: that of Q, e4m3 or e5m2, whose numbers are finite: NaN of e4m3 is taken for 480 in its sign.
     pub cache: DType,
-    /// The columns of a tile in elements: 64, 128 or 256. Tensors of fewer columns are padded with zeros on the way.
+    /// The columns of a tile in elements: 64, 128 or 256. Tensors of fewer columns are padded with zeros by the loads.
     pub head_dim: i64,
     /// The query heads and the queries of a tile of rows: together 16, which the warps share, or 64, 16 for each warp.
     pub rows: [i64; 2],
@@ -57,7 +57,7 @@ pub struct DecodeFeatures {
     pub lse: bool,
     /// Whether a logit of each query head joins the sum of exponentials of each row, without a value.
     pub sinks: bool,
-    /// Whether the keys of a sequence are cut into parts, which a second kernel adds up.
+    /// Whether the keys of a sequence are cut into splits, which a second kernel adds up.
     pub parts: bool,
     /// Whether the second kernel waits for the first by itself, so that its launch may be a programmatic one (sm_90).
     pub programmatic: bool,

@@ -113,7 +113,7 @@ fn own_sinks(
     Ok(sinks)
 }
 
-/// The factor of a row that a sink joins, if the row has a single part.
+/// The factor of a row that a sink joins, if the row has a single split.
 fn joined(
     b: &mut Builder,
     factor: Scalar,
@@ -126,7 +126,7 @@ fn joined(
     b.hold(&(factor * share))
 }
 
-/// The rows of a warp that has gone through all keys of the part.
+/// The rows of a warp that has gone through all keys of the split.
 fn alone(
     b: &mut Builder,
     interface: &Interface<'_>,
@@ -259,7 +259,7 @@ fn store(b: &mut Builder, interface: &Interface<'_>, place: &Place, rows: &Rows)
     }
 }
 
-/// Leaves the rows of a part and their logarithms.
+/// Leaves the rows of a split and their logarithms.
 fn leave(
     b: &mut Builder,
     interface: &Interface<'_>,

@@ -11,12 +11,12 @@ use crate::{Error, Expr, Gmem};
 
 /// The keys of a tile.
 pub const KEYS: i64 = 64;
-/// The most parts of a sequence.
+/// The most splits of a sequence.
 pub const MAX_PARTS: i64 = 256;
 /// The most tiles of a sequence.
 pub const MAX_TILES: i64 = MAX_KEYS / KEYS;
 
-/// The keys that a tile of rows sees, in tiles, and the parts that they are cut into. Both kernels come to the same.
+/// The keys that a tile of rows sees, in tiles, and the splits that they are cut into. Both kernels come to the same.
 #[derive(Clone, Debug)]
 pub(super) struct Share {
     /// The keys of the sequence.
@@ -28,7 +28,7 @@ pub(super) struct Share {
     pub first: Expr,
     /// The tiles from there to the end.
     pub tiles: Expr,
-    /// The parts, at least one.
+    /// The splits, at least one.
     pub parts: Expr,
 }
 
@@ -64,7 +64,7 @@ impl Share {
         Ok(Share { keys, begin, end, first, tiles, parts })
     }
 
-    /// The first tile of a part and the number of its tiles.
+    /// The first tile of a split and the number of its tiles.
     pub(super) fn of_part(&self, b: &mut Builder, part: &Expr) -> Result<[Expr; 2], Error> {
         if self.parts.as_constant() == Some(1) {
             return Ok([self.first.clone(), self.tiles.clone()]);

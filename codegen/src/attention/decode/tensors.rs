@@ -32,7 +32,7 @@ impl Interface<'_> {
         self.tile(&whole, tile)
     }
 
-    /// The rows that a part leaves of a batch from head `head` on, as [`Interface::rows`].
+    /// The rows that a split leaves of a batch from head `head` on, as [`Interface::rows`].
     pub(super) fn partial_rows(
         &self,
         parts: &Parts,
@@ -46,13 +46,13 @@ impl Interface<'_> {
         self.tile(&Gmem::bounded(pointer, DType::F32, &whole)?, tile)
     }
 
-    /// The first row of a part from head `head` of a batch on, `heads` heads to a batch.
+    /// The first row of a split from head `head` of a batch on, `heads` heads to a batch.
     pub(super) fn part_row(&self, parts: &Parts, part: &Expr, [batch, head, heads]: [&Expr; 3]) -> Expr {
         let head = &(batch * heads) + head;
         &(part * &Expr::from_int(&parts.rows)) + &(&head * &self.queries())
     }
 
-    /// The maxima and the sums of exponentials that a part leaves from its row `first` on, (Head,Query) each.
+    /// The maxima and the sums of exponentials that a split leaves from its row `first` on, (Head,Query) each.
     pub(super) fn partial_totals(&self, parts: &Parts, first: &Expr) -> Result<[Tensor<Gmem>; 2], Error> {
         let (two, heads) = (Int::fixed(2), self.queries.mul(Int::fixed(2))?);
         let whole = Lay::strided([self.group, self.queries], [heads, two])?;

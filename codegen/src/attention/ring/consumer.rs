@@ -18,7 +18,7 @@ use crate::{Descriptor, Error, Expr, PipelineState, Rmem, Smem, Stage};
 /// A thread of a warpgroup that multiplies.
 pub(super) struct Consumer<'a> {
     pub parts: &'a Parts<'a>,
-    /// The index of the warpgroup among those that multiply, and the thread's index in it.
+    /// The index of the warpgroup among the consumers, and the thread's index in it.
     pub number: Expr,
     pub thread: Expr,
     pub leader: Cond,

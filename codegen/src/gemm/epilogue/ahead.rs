@@ -63,7 +63,7 @@ pub(in crate::gemm) struct InPlace {
 /// The position of a warpgroup, or of its carrier, among the subtiles in which C is staged.
 pub(in crate::gemm) struct Turns<'a> {
     ahead: &'a Ahead,
-    /// The index of the warpgroup among those that multiply.
+    /// The index of the warpgroup among the consumers.
     number: Expr,
     /// The round through all places.
     round: PipelineState,
