@@ -169,7 +169,7 @@ fn misfit(problem: &Problem) -> Option<(&'static str, String, String)> {
             ));
         }
     }
-    // Of another row the last unit has elements that are not O's.
+    // With other numbers of columns the last unit of a row contains elements after the row's end.
     for (what, tensor) in [("head dim", Tensor4::K), ("value dim", Tensor4::V)] {
         let columns = problem.columns(tensor);
         if columns % line != 0 {
@@ -226,7 +226,7 @@ pub(super) fn accepts(problem: &Problem, config: &AttentionConfig) -> Result<(),
     }
 }
 
-/// The blocks of a launch for this many tiles: those of sm_90 stay and take one tile after the other, of the others each takes one.
+/// The number of blocks of a launch for this many tiles. Kernels of sm_90 are persistent; in the others each block computes one tile.
 pub fn blocks(config: &AttentionConfig, tiles: i64, multiprocessors: u32) -> u32 {
     let tiles = u32::try_from(tiles).unwrap_or(u32::MAX);
     match config.form {

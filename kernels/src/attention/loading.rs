@@ -1,4 +1,4 @@
-//! Loading: the kernels of a device.
+//! [`Attentions`]: loads the attention kernels of a device.
 
 use std::sync::Arc;
 
@@ -58,8 +58,8 @@ impl Attentions {
         self.loaded.len()
     }
 
-    /// Attention for `problem` by the fastest kernel that the device and the problem allow, from a module that is loaded already if one with its facts
-    /// is. Few queries go to the kernels of decoding ([`few_queries`]).
+    /// Attention for `problem` by the fastest kernel that the device and the problem allow. A module with the same facts is loaded once. Problems
+    /// with few queries use the decoding kernels ([`few_queries`]).
     ///
     /// # Errors
     /// As [`Attentions::by`].
@@ -116,7 +116,7 @@ impl Attentions {
             Ok::<_, Error>(OnDevice { words, entries: table.entries().len(), blocks: table.blocks() })
         })?;
         let launch = module.kernel.config([table.blocks, shares, 1])?;
-        // Blocks of sm_90 prepare themselves while the kernel before ends.
+        // Blocks of sm_90 run their prologue while the previous kernel ends.
         let launch = if matches!(config.form, Form::Ring(_)) { launch.programmatic() } else { launch };
         let values = module.generated.params.values(&arguments(problem, table.entries))?;
         let step = Step::new(&module.kernel, launch, values).with_own("table", table.words);

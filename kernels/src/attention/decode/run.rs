@@ -17,7 +17,7 @@ use girih_device::sizes::{size, word};
 /// The alignment of tensors in bytes.
 const ALIGNED: i64 = 16;
 
-/// A decoding problem with the kernels that solve it, loaded on a device, and with the workspace for parts. Calls on one device handle
+/// A decoding problem with the kernels that solve it, loaded on a device, and with the workspace for splits. Calls on one device handle
 /// follow each other, so that they can share the workspace.
 #[derive(Debug)]
 pub struct Decode {
@@ -25,7 +25,7 @@ pub struct Decode {
     problem: DecodeProblem,
     plan: DecodePlan,
     attend: Loaded<DecodeKernel>,
-    /// The kernel that adds up parts, if there are any.
+    /// The kernel that adds up splits, if there are any.
     sum: Option<Loaded<DecodeKernel>>,
     config: LaunchConfig,
     launches: Launches,
@@ -132,7 +132,7 @@ impl Decode {
         &self.device
     }
 
-    /// The kernels as they were generated: the one that attends to the keys, and the one that adds up parts, if there are any.
+    /// The kernels as they were generated: the one that attends to the keys, and the one that adds up splits, if there are any.
     pub fn generated(&self) -> impl Iterator<Item = &DecodeKernel> {
         [&self.attend].into_iter().chain(&self.sum).map(|loaded| &loaded.generated)
     }
