@@ -1,4 +1,4 @@
-//! Races that do no harm on any GPU are told apart from those that may: each with a twin that is an error.
+//! Races that do no harm on any GPU are distinguished from those that may: each with a twin that is an error.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{load, module, shape, u64_arg, upload};

@@ -48,7 +48,7 @@ impl Mbarriers {
         self.0.get(&at).map(|mbarrier| mbarrier.phases)
     }
 
-    /// A number for the states of all mbarriers, as programs can tell them apart.
+    /// A number for the states of all mbarriers, as programs can distinguish them.
     pub(super) fn state(&self) -> u64 {
         let of = |(&at, mbarrier): (&usize, &Mbarrier)| {
             let Mbarrier { expected, pending, transactions, phases, .. } = *mbarrier;
