@@ -193,7 +193,7 @@ fn gather(plan: &Plan, at: &Indexed, indices: &[Value], value: Value) -> String 
     format!("{} accesses of {} bytes ({why})", dist.size() as i64 / vector, vector * dtype.bytes())
 }
 
-/// A load that is prefetched by the threads that multiply.
+/// A load that is prefetched by the consumer threads.
 fn ahead(plan: &Plan, id: OpId, early: &Early) -> String {
     let loops = &plan.products.ahead.loops;
     let stages = loops.values().find(|rounds| rounds.loads.contains(&id)).map_or(0, |rounds| rounds.stages);

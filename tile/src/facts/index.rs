@@ -111,7 +111,7 @@ impl<'a> Index<'a> {
         std::iter::successors(outer(region), move |&(_, id)| outer(self.region_of(id)?))
     }
 
-    /// The value as a polynomial. What it says holds if no integer on the way leaves its dtype.
+    /// The value as a polynomial. What it says holds if no intermediate integer overflows its dtype.
     pub(crate) fn poly(&self, value: Value) -> Poly {
         if let Some(found) = self.polys.borrow().get(&value) {
             return found.clone();

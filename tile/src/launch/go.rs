@@ -61,7 +61,7 @@ impl Launch<'_> {
         program.ready(spec)
     }
 
-    /// The launch's program, and what tells the kernel apart from others of it.
+    /// The launch's program, and what distinguishes the kernel from others of it.
     fn spec(&self, sm: u32) -> Result<(Arc<Program>, Spec), Error> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;

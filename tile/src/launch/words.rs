@@ -71,7 +71,7 @@ impl fmt::Write for Words {
     }
 }
 
-/// The build-time values of a kernel, by which its programs are told apart.
+/// The build-time values of a kernel, by which its programs are distinguished.
 #[derive(Clone, Debug, Default)]
 pub struct Constants(pub(super) Few<u64, 12>);
 
@@ -86,7 +86,7 @@ impl Constants {
 #[derive(Debug)]
 pub struct Constant<'a, T>(pub &'a T);
 
-/// Values that are told apart by [`Hash`].
+/// Values that are distinguished by [`Hash`].
 pub trait ByHash {
     /// Adds the value.
     fn add(&self, to: &mut Constants);
@@ -98,7 +98,7 @@ pub trait ByBits {
     fn add(&self, to: &mut Constants);
 }
 
-/// Values that are told apart by [`Debug`].
+/// Values that are distinguished by [`Debug`].
 pub trait ByDebug {
     /// Adds the value.
     fn add(&self, to: &mut Constants);

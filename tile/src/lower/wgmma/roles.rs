@@ -168,7 +168,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether the role that is being written has the threads that multiply.
+    /// Whether the role that is being written is that of the consumers.
     pub(crate) fn consumes(&self) -> bool {
         self.products.role != Role::Producer
     }
