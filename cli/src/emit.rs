@@ -1,4 +1,4 @@
-//! `girih emit`: prints the PTX of a kernel, or writes the machine code that NVIDIA's assembler makes of it, without a device.
+//! `girih emit`: prints the PTX of a kernel, or writes the machine code of NVIDIA's assembler, without a device.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

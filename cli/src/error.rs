@@ -1,4 +1,4 @@
-//! The errors that commands make themselves. The errors of the libraries are passed on unchanged.
+//! The errors of commands. Errors of the libraries are passed on unchanged.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `girih explain`: why a problem gets the kernel that it gets, and what limits it, without a device.
+//! `girih explain`: the reasons for the choice of a kernel and the limit of its speed, without a device.
 
 mod attention;
 mod decode;

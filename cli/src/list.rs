@@ -1,4 +1,4 @@
-//! `girih list`: what other commands take by name.
+//! `girih list`: the names that other commands accept.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! The attention that the arguments describe, alone or with files.
+//! The arguments of `girih attention`, which describe a problem, alone or with files.
 
 use girih_kernels::attention::{Diagonal, KernelKind, Mask, Order, Problem};
 use girih_notation::find::dtype;

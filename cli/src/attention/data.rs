@@ -1,4 +1,4 @@
-//! The tensors on the host.
+//! The tensors of `girih attention` on the host.
 
 use std::path::Path;
 

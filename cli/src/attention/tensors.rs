@@ -1,4 +1,4 @@
-//! The tensors on a device.
+//! The tensors of `girih attention` on a device.
 
 use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Pod};

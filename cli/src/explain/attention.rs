@@ -1,4 +1,4 @@
-//! Why attention gets its kernel.
+//! `girih explain attention`: the reasons for the choice of a kernel.
 
 use std::fmt;
 

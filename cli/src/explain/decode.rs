@@ -1,4 +1,4 @@
-//! Why decoding gets its plan.
+//! `girih explain` of decoding: the reasons for the choice of a plan.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The product that the arguments describe, alone or with two files.
+//! The arguments of `girih gemm`, which describe a problem, alone or with two files.
 
 use girih_codegen::gemm::{Major, outputs};
 use girih_device::Device;

@@ -1,4 +1,4 @@
-//! The parts that the reports of all kernels have. A report is written as text, one fact in a line, or as JSON.
+//! The common parts of the reports of all kernels. A report is text, one fact in a line, or JSON.
 
 use std::fmt;
 use std::io::{self, Write};

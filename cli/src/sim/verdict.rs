@@ -1,4 +1,4 @@
-//! How `girih sim` judges a launch.
+//! The verdict of `girih sim` on a launch.
 
 use girih_sim::{Deny, Error as Found, Options};
 

@@ -1,4 +1,4 @@
-//! The fastest configuration of attention.
+//! `girih tune attention`: the fastest configuration.
 
 use girih_device::Pod;
 use girih_kernels::attention::choose::{candidates, described};

@@ -1,4 +1,4 @@
-//! Contests between configurations.
+//! Contests: interleaved measurements of configurations.
 
 use std::time::Duration;
 

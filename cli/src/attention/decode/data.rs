@@ -1,4 +1,4 @@
-//! The tensors on the host, and the attention of packed sequences that computes the same.
+//! The tensors of `girih attention decode` on the host, and an equal problem of packed sequences for the check.
 
 use girih_device::sizes::{rounded, size, word};
 use girih_kernels::Error;
