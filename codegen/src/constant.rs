@@ -1,4 +1,4 @@
-//! Tiled copies and MMAs, and their partitions, as constants, so that operands that do not fit do not compile.
+//! Tiled copies and MMAs, and their partitions, as Rust constants: operands that do not fit are compile errors.
 //!
 //! The functions check as [`TiledMma`] and [`TiledCopy`] do when a program runs, and refuse in the same words, but allocate nothing.
 //! [`constant!`](crate::constant!) takes the results of these functions, or stops the compiler with the text; `cargo check` shows it.

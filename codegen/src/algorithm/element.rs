@@ -1,4 +1,4 @@
-//! Functions of elements that have a register each ([`register`](crate::scalar::register)), an instruction or a few for each element.
+//! Functions of elements, each in a register of its own ([`register`](crate::scalar::register)): one or a few instructions for each element.
 //!
 //! [`TABLE`] says of each function what it takes and gives, [`apply`] writes its instructions, [`convert_element`] converts an element,
 //! and [`quotients`] divides many elements by one.

@@ -1,4 +1,4 @@
-//! Control flow without closures: blocks that are left forward, and loops that are repeated, from any depth inside.
+//! Control flow without closures: blocks with forward exits and loops with back edges, from any nesting depth.
 //!
 //! A block is a scope. A branch out of it goes to what is written after its end, where only values of scopes around it exist; those were
 //! computed before the block, since expressions are hoisted in front of it. A branch back goes to the beginning of a loop's scope, whose

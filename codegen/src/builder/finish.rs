@@ -1,4 +1,4 @@
-//! Makes a module from a builder.
+//! Finishes a builder: makes its module.
 
 use girih_ptx::{
     Extent, Item, LaunchNotes, Linkage, Module, Name, Notes, Opcode, RegDecl, Span, Statement, Type,

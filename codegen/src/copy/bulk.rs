@@ -1,4 +1,4 @@
-//! Tiles that are contiguous on both sides, which one thread moves through shared memory by bulk copies.
+//! Copies of tiles that are contiguous on both sides: one thread moves a tile through shared memory by bulk copies.
 
 use girih_ptx::Special;
 

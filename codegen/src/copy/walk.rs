@@ -1,4 +1,4 @@
-//! Which tile a block copies.
+//! The tiles that a block copies.
 
 use girih_ptx::Special;
 

@@ -1,4 +1,4 @@
-//! Global memory.
+//! The engine of tensors in global memory.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Shared memory.
+//! The engine of tensors in shared memory.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Writes kernels from their parts.
+//! Emits GEMM kernels from a mainloop, a schedule and an epilogue.
 
 use girih_ptx::Special;
 

@@ -1,4 +1,4 @@
-//! A GEMM kernel, and what its launches need to know.
+//! A GEMM kernel, and the data of its launches.
 
 use super::batch::Batch;
 use super::epilogue::{Input, Output};

@@ -1,5 +1,4 @@
-//! Conversions from one fragment of a tile to another: a warp moves the values in its registers from where one TV layout says
-//! to where another TV layout says.
+//! Conversions from one fragment of a tile to another: a warp moves the values in its registers from one TV layout to another.
 //!
 //! The cheapest way is found. From the cheapest on, the ways are: new names for registers, which cost nothing; byte permutes
 //! within a lane; as few shuffles as can be; shared memory. A shuffle moves a register of every lane to one lane each, so a lane

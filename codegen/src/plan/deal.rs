@@ -1,4 +1,4 @@
-//! Deals the elements of a tile out to threads and values, factor by factor of the extents of the tile's leaves.
+//! Division of a tile's elements among threads and values, factor by factor of the extents of the tile's leaves.
 
 use girih_layout::{Int, Lay};
 

@@ -1,4 +1,4 @@
-//! How a tile is laid out in the registers of a block: the normal form of a TV layout, in coordinates.
+//! Distributions: the normal form of a TV layout, by which a block's threads hold a tile in registers, in coordinates.
 //!
 //! A thread's index is taken bit by bit, each moving along one mode of the tile by a scale, or along none: then threads that differ in
 //! it alone hold the same elements. A thread's values are prime leaves, in the order of its registers. Extents are covered by rounding

@@ -1,4 +1,4 @@
-//! A tile from one distribution into another inside of warps: by selections and shuffles, without barriers.
+//! Exchanges within warps: a tile moves from one distribution to another by selections and shuffles, without barriers.
 //!
 //! Digits of coordinates move: a digit is what a bit of the lane's index or a leaf of the values says. Both distributions have the same
 //! digits. One that the bits of warps say stays; one that values say on both sides renames registers; one that lanes say on both sides

@@ -1,4 +1,4 @@
-//! The best way of a tile through shared memory, from one order of its elements in global memory to another.
+//! The best copy of a tile through shared memory, from one order of its elements in global memory to another.
 
 use std::fmt;
 

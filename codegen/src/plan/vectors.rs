@@ -1,4 +1,4 @@
-//! A thread's values of a distribution in memory: vectors, sectors, lines of the cache, as closed formulas.
+//! The memory accesses of a thread's values of a distribution: vectors, sectors, cache lines, as closed formulas.
 
 use super::dist::{Dist, LANE_BITS, Leaf};
 

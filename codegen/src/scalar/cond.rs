@@ -1,4 +1,4 @@
-//! Conditions, which compare indices and scalars.
+//! Conditions: comparisons of indices and scalars.
 
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};

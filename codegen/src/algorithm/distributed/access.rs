@@ -1,4 +1,4 @@
-//! Loads and stores of a thread's values in vectors, at addresses that a function gives.
+//! Loads and stores of a thread's values in vectors, at addresses that a function computes.
 
 use girih_tensor::DType;
 

@@ -1,4 +1,4 @@
-//! How elements are combined by reductions and scans, on tuples of registers.
+//! The combination of elements in reductions and scans, on tuples of registers.
 
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::DType;

@@ -1,5 +1,5 @@
-//! Counters in shared memory, several for each number. Lanes that count the same number, or numbers whose counters are in one bank, count
-//! in different ones.
+//! Counters of a histogram in shared memory, several for each bin. Lanes that count the same bin, or bins whose counters are in one bank, use
+//! different counters.
 
 use girih_ptx::{Address, Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Space};

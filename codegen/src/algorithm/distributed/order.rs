@@ -1,4 +1,4 @@
-//! Combinations that choose one of two elements by an order of keys, such as the smaller value, of equals that with the smaller index.
+//! Combinations that choose one of two elements by keys, such as the smaller value; of equal values the one with the smaller index.
 
 use girih_ptx::Word;
 use girih_tensor::DType;

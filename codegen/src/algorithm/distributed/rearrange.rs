@@ -1,5 +1,5 @@
-//! Rearrangements of tiles whose elements are in a line of numbers ([`Line`]). Where each thread has what it needs, registers get new names;
-//! else elements go through shared memory.
+//! Rearrangements of tiles by a linear order of their elements ([`Line`]). If each thread has its elements already, registers are relabelled; else
+//! elements go through shared memory.
 
 use girih_layout::Swizzle;
 use girih_tensor::{DType, Space};

@@ -1,6 +1,6 @@
-//! Running combinations. The digits of the coordinate along the mode are taken from the least significant one: at each, neighbouring blocks
-//! become one, and each block but the first learns what is before it. What holds for a whole block is added to its elements once, at
-//! the end.
+//! Scans (running combinations) along a mode. The digits of the coordinate are processed from the least significant one. Each digit merges
+//! neighbouring blocks of elements, and each block but the first receives the combination before it. The value for a block is added to its elements
+//! once, at the end.
 
 use super::combine::{By, Combine, Rule, Tuple, butterfly};
 use super::reduce::by_operand;

@@ -1,7 +1,7 @@
-//! Sorting by a bitonic network. Each step compares elements whose positions differ in one bit: in a thread's registers, in lanes whose
-//! numbers differ in a bit, or, through shared memory, in warps. Positions break ties, so that the order is stable and padding, whose
-//! positions are beyond all others, comes last. Keys of 32 bits and positions are one number of 64 bits. What is sorted along, and elements
-//! that are not their own keys, are picked by the positions at the end.
+//! Sorting by a bitonic network. Each step compares elements whose positions differ in one bit: in a thread's registers, in lanes whose indices
+//! differ in one bit, or, through shared memory, in warps. Positions break ties, so that the order is stable, and padding, whose positions are beyond
+//! all others, comes last. A 32-bit key and its position are one number of 64 bits. Payloads, and elements that are not their own keys, are gathered
+//! by the positions at the end.
 
 use girih_ptx::{Opcode, Type, Word};
 use girih_tensor::{DType, Space};

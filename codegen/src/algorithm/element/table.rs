@@ -1,4 +1,4 @@
-//! The table of functions that work element by element: what each takes, gives and costs.
+//! The table of elementwise functions: the operands, the result and the cost of each.
 //!
 //! # Examples
 //! ```

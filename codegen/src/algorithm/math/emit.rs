@@ -1,4 +1,4 @@
-//! Values of a function as it is written out, with operators.
+//! The values of a math function during its expansion, with operators.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Shl, Shr, Sub};
 

@@ -1,4 +1,4 @@
-//! Functions of elements in registers.
+//! Math functions on elements in registers.
 
 use std::cell::{Cell, RefCell};
 

@@ -1,4 +1,4 @@
-//! The first kernel: a block attends the rows of a tile to the keys of one split.
+//! The first kernel: a block computes attention of a tile of rows to the keys of one split.
 
 use girih_layout::Lay;
 use girih_ptx::Special;

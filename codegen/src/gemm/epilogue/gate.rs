@@ -1,4 +1,4 @@
-//! Gated pairs of columns, of which an epilogue makes one column of C.
+//! Gated linear units: an epilogue makes one column of C of two neighbouring columns of the product.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Persistent blocks: each computes one tile after another, in an order that a table has.
+//! Persistent blocks: each computes one tile after another, in the order of a table.
 
 use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
 use girih_tensor::Space;

@@ -1,5 +1,5 @@
-//! Split-K: several blocks for each tile of C share K. The blocks of a cluster add up their accumulators through distributed shared memory;
-//! if a tile has more blocks than that, the last of them adds up what all have left in a workspace.
+//! Split-K: several blocks share the K of each tile of C. The blocks of a cluster add up their accumulators through distributed shared memory. If a
+//! tile has more blocks than that, the last of them adds up the accumulators that all have stored in a workspace.
 
 use std::ops::Range;
 

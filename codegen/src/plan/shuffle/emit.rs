@@ -1,4 +1,4 @@
-//! Writes exchanges between the lanes of a warp as instructions.
+//! Emits exchanges between the lanes of a warp.
 
 use std::collections::BTreeMap;
 
