@@ -1,4 +1,4 @@
-//! The memory of the host.
+//! The free memory of the host.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Host values that device memory can hold.
+//! Host types whose values device memory can hold.
 
 use float8::{F8E4M3, F8E5M2};
 use half::{bf16, f16};
