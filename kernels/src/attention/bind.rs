@@ -1,4 +1,4 @@
-//! From a problem to the arguments of a launch.
+//! The arguments of a launch, from a problem and its tensors.
 
 use girih_codegen::Slot;
 use girih_codegen::attention::{Arguments, Tensor4};

@@ -1,4 +1,4 @@
-//! The pure choice: (problem, device) -> facts -> configuration, one reasoned rule a line.
+//! The choice of a configuration, a pure function: (problem, device) -> facts -> configuration.
 
 mod candidates;
 mod configs;

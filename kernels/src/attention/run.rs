@@ -1,4 +1,4 @@
-//! Launching: a problem with its kernel.
+//! Launches of the kernel of an attention problem.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Problems that are too large for one launch.
+//! Copies that are too large for one launch.
 
 use girih_codegen::copy::CopyConfig;
 use girih_codegen::gemm::MAX_EXTENT;

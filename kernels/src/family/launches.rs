@@ -1,4 +1,4 @@
-//! The launches of a call: kernels with the arguments that all calls have in common, and what each call gives.
+//! The launches of a call: kernels with the arguments that all calls have in common, and the arguments of each call.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The memory that a call gives, and what it must be.
+//! The buffers of a call, and the checks of their memory.
 
 use girih_codegen::Slot;
 use girih_device::sizes::wide;

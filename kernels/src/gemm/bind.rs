@@ -1,4 +1,4 @@
-//! From a problem's matrices, and what an epilogue reads, to the arguments of a launch.
+//! The arguments of a launch, from a problem's matrices and the inputs of an epilogue.
 
 mod given;
 mod outputs;

@@ -1,4 +1,4 @@
-//! Configurations that a tuner measures for a problem: what the generator accepts, without what cannot be among the fastest.
+//! The configurations that a tuner measures for a problem: those that the generator accepts, without those that cannot be among the fastest.
 
 use girih_codegen::atom::{MmaAtom, MmaKind};
 use girih_codegen::builder::MAX_SHARED;

@@ -1,4 +1,4 @@
-//! Loading: the kernels of a device.
+//! [`Gemms`]: loads the GEMM kernels of a device.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Launching: a problem with its kernel.
+//! Launches of the kernel of a GEMM problem.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
