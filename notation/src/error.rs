@@ -1,4 +1,4 @@
-//! Texts that name nothing, and files of arrays that cannot be read.
+//! The errors of unknown names, and of files of arrays that cannot be read.
 
 use std::fmt;
 use std::io;

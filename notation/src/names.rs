@@ -1,4 +1,4 @@
-//! Names that are meant where an unknown name is given.
+//! Suggestions for unknown names.
 //!
 //! # Examples
 //! ```

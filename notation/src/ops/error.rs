@@ -1,4 +1,4 @@
-//! Why an operation has no result.
+//! The errors of operations by name.
 
 use std::fmt;
 
