@@ -1,4 +1,4 @@
-//! Why something has no picture.
+//! The errors of pictures.
 
 /// Why something has no picture.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
