@@ -1,4 +1,4 @@
-//! Several modules as one.
+//! Links several modules to one.
 
 use std::collections::HashMap;
 
