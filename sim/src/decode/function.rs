@@ -1,6 +1,5 @@
-//! Functions with stack frames: those that call themselves, directly or not, and those whose address is taken. Their
-//! code is once, before the kernel's, so that lanes in a call, with smaller program counters, go on before the
-//! lanes that wait for them after it.
+//! Functions with stack frames: recursive functions, and those whose address is taken. Their code is stored once, before the kernel's. So lanes in a
+//! call have smaller program counters, and run before the lanes that wait for them after the call.
 
 use girih_ptx::{self as ptx, Opcode, Operand, Statement};
 

@@ -1,4 +1,4 @@
-//! Decoding: makes of a kernel's statements flat code, with numbered registers and resolved labels.
+//! Decoding: translates a kernel's statements to flat code, with numbered registers and resolved labels.
 
 mod atomic;
 mod bits;

@@ -1,6 +1,5 @@
-//! Clusters that are in an endless loop: their state comes again and again, and memory that others see does not change. Such
-//! a cluster waits for another one, even if its loop has other effects, such as barriers by which its warps share what one of
-//! them has looked at.
+//! Detection of endless loops: the state of a cluster recurs, and memory that others see does not change. Such a cluster waits for another one, even
+//! if its loop has other effects, such as barriers by which its warps share a value that one of them has read.
 
 use std::hash::{Hash, Hasher};
 

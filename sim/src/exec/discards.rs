@@ -1,5 +1,5 @@
-//! Races of an update in place with reads of other lanes: compilers let all lanes load and compute what they have in
-//! common, and let one of them store the result. What the others have read is discarded, unless they store it too.
+//! Races of an update in place with reads of other lanes: compilers let all lanes load and compute common values, and let one of them store the
+//! result. The loaded values of the other lanes are discarded, unless they store them too.
 
 use std::collections::{HashMap, HashSet};
 

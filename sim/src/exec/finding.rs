@@ -1,4 +1,4 @@
-//! Makes errors of what the shadow finds: with the place in the kernel and the thread.
+//! Makes errors of the shadow's findings, with the place in the kernel and the thread.
 
 use std::sync::PoisonError;
 

@@ -1,5 +1,4 @@
-//! Bulk TMA copies and reductions: reads the tensor map that an instruction names, and issues copies of the runs of
-//! which the box consists.
+//! TMA copies and reductions: reads the tensor map of an instruction, and issues copies of the contiguous runs of its box.
 
 use girih_ptx::{TENSOR_MAP_BYTES, TensorMap};
 

@@ -1,4 +1,4 @@
-//! Sets of accesses, each stored as the clocks up to which it has all accesses.
+//! Sets of accesses as vector clocks: a set contains all accesses of each component up to a clock.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! mbarriers: what the arrivals of each phase publish, and what threads that see a phase complete learn.
+//! mbarriers: the accesses that the arrivals of each phase release, and that threads acquire when they observe the phase complete.
 
 use super::known::{ALL, View};
 use super::scope::{Pools, Scope};
