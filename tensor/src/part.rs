@@ -1,4 +1,4 @@
-//! Which elements of a tile a thread's values are.
+//! Partitions: the elements of a tile that are a thread's values.
 
 use girih_layout::{Int, Lay, Shape};
 

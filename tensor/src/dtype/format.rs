@@ -1,4 +1,4 @@
-//! The facts of dtypes, and the bits of their numbers.
+//! The formats of dtypes: their properties, and the bits of their numbers.
 
 /// The facts of a dtype. Code that handles elements reads them, rather than naming dtypes.
 #[derive(Clone, Copy, Debug, PartialEq)]
