@@ -1,4 +1,4 @@
-//! Promotion of dtypes, as functions of the run time of a build. The typed handles have the same rules as traits.
+//! Promotion of dtypes while a program is built. The typed handles have the same rules as traits.
 //!
 //! # Examples
 //! ```

@@ -1,4 +1,4 @@
-//! Equality of programs up to the numbers of their values. Places in the source do not count.
+//! Equality of programs up to the numbering of their values. Positions in the source do not count.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Sums of tiles into a small array, by index: a loop adds into counters in shared memory, and these to the array when it has ended.
+//! Additions of tiles to a small array by index: a loop adds to counters in shared memory, which are added to the array after the loop.
 
 use std::collections::BTreeMap;
 

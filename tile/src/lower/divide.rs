@@ -1,4 +1,4 @@
-//! Where a branch may judge quotients of many f32 by one ([`quotients`](girih_codegen::algorithm::element::quotients)).
+//! Whether a branch may check the special cases of quotients of many f32 by one ([`quotients`](girih_codegen::algorithm::element::quotients)).
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The parameters of a kernel: pointers, what of extents and strides is not known, scalars.
+//! The parameters of a kernel: pointers, unknown extents and strides, scalars.
 
 use std::collections::BTreeMap;
 

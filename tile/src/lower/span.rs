@@ -1,5 +1,5 @@
-//! Gathers of elements that are in a row: where the index along an array's axis of stride 1 is a number and 0, 1, 2, ..., and the other
-//! indices are the same for all of them, they are loaded in vectors.
+//! Gathers of contiguous elements: they are loaded in vectors if the index along an array's axis of stride 1 is `n + 0, 1, 2, ...` and the other
+//! indices are equal for all of them.
 
 use girih_codegen::algorithm::distributed::widest;
 use girih_codegen::plan::WIDEST;

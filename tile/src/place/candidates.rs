@@ -1,4 +1,4 @@
-//! Distributions worth trying, by shape: what loads and stores like, and what follows for the shapes around.
+//! Candidate distributions by shape: those of efficient loads and stores, and those that follow for related shapes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

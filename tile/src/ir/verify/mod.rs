@@ -1,4 +1,4 @@
-//! Whether a function keeps the rules that all passes rely on.
+//! The verifier: the rules of a function on which all passes rely.
 
 mod types;
 

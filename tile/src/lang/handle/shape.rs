@@ -1,4 +1,4 @@
-//! Shapes and order of elements.
+//! Operations on shapes and on the order of elements.
 
 use super::index::{Extents, Shape};
 use super::operand::IntoItem;

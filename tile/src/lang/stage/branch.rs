@@ -1,4 +1,4 @@
-//! The frame around `if`.
+//! Staging of `if`.
 
 use super::carry::{Carry, Slot, Var};
 use super::loops::{changed, hosts, scalar_condition, set, tiles};

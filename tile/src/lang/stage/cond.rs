@@ -1,4 +1,4 @@
-//! Conditions, and `&&` and `||`: Rust's own of `bool`, both sides of scalars.
+//! Conditions, and `&&` and `||`: of `bool` they are Rust's own, of scalars both sides are evaluated.
 
 use super::{Item, Raw, apply, each};
 use crate::dtype::Const;

@@ -1,4 +1,4 @@
-//! A whole build: parameters, and the run of the staging function.
+//! The build of a kernel: its parameters, and the run of the staging function.
 
 use super::{STAGE, Stage, with};
 use crate::elem::Elem;

@@ -1,4 +1,4 @@
-//! Frames around `for`, `while` and `loop`.
+//! Staging of `for`, `while` and `loop`.
 
 use girih_tensor::Element;
 

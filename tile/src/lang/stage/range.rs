@@ -1,4 +1,4 @@
-//! Ranges of loops: of numbers known while building they are Rust's own, of scalars they run at run time.
+//! Ranges of loops: Rust iterates over a range of numbers that are known while building, and the kernel over a range of scalars.
 
 use girih_tensor::Element;
 

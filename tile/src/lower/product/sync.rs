@@ -1,4 +1,4 @@
-//! MMAs by `mma.sync`: a warp computes blocks of the result, and reads what it needs of staged operands by `ldmatrix` where that fits.
+//! MMAs by `mma.sync`: a warp computes blocks of the result, and reads the fragments of staged operands by `ldmatrix` where that fits.
 
 use std::collections::HashMap;
 

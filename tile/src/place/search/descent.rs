@@ -1,4 +1,5 @@
-//! The descent: nodes change while that gains, one by one, all to one distribution, and at the end along chains of operations.
+//! The descent: the distributions of nodes change while the cost falls, one by one, all to one distribution, and at the end along chains of
+//! operations.
 
 use super::{Id, Node, Problem, Source};
 use crate::fit;

@@ -1,4 +1,4 @@
-//! Nodes of the search: what is chosen, and what is read of the choices.
+//! Nodes of the search: the values whose distributions are chosen, and the operations whose costs depend on them.
 
 use girih_codegen::plan::Dist;
 use std::collections::BTreeSet;
