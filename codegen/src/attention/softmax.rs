@@ -22,7 +22,7 @@ const LANES: i64 = 32;
 /// exponentials, in registers. The scores come a tile of keys at a time, as accumulators of an MMA.
 ///
 /// # Examples
-/// A warp has 16 queries and goes through 4 tiles of 16 keys. The MMAs Q K^T and P V are left out.
+/// A warp has 16 queries and iterates over 4 tiles of 16 keys. The MMAs Q K^T and P V are left out.
 /// ```
 /// use girih_codegen::algorithm::clear;
 /// use girih_codegen::atom::SM80_16X8X16_F32BF16BF16F32_TN;

@@ -77,7 +77,7 @@ impl Builder {
         self.for_steps(&Expr::from(0), count, &Expr::from(1), body)
     }
 
-    /// Runs `body` for `first`, `first + step`, ... below `end`, as a block of a persistent kernel goes through its tiles.
+    /// Runs `body` for `first`, `first + step`, ... below `end`, as a block of a persistent kernel iterates over its tiles.
     /// `first` may not be negative, `step` must be 1 or more, and `end + step` must stay below 2^31.
     ///
     /// # Errors

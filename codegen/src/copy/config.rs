@@ -37,7 +37,7 @@ pub struct CopyConfig {
     pub threads: i64,
     /// The way of a tile.
     pub through: Through,
-    /// The order in which blocks go through the tiles.
+    /// The order in which blocks copy the tiles.
     pub walk: Walk,
     /// The cache hints.
     pub caching: Caching,
@@ -105,10 +105,10 @@ pub enum Through {
     },
 }
 
-/// The order in which blocks go through the tiles.
+/// The order in which blocks copy the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Walk {
-    /// Blocks first go through this many tiles along the destination's first mode of several tiles, then along the source's, and then come the
+    /// Blocks first copy this many tiles along the destination's first mode of several tiles, then along the source's, and then come the
     /// next tiles of the destination's. With 1 they go along the whole of the destination's first.
     pub band: i64,
     /// Whether there are only as many blocks as the launch says, each of which goes on with another tile.

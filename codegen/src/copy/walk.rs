@@ -19,7 +19,7 @@ struct Digit {
     step: i64,
 }
 
-/// The tiles of a copy in the order in which blocks go through them.
+/// The tiles of a copy in the order in which blocks copy them.
 pub(super) struct Walked<'a> {
     config: &'a CopyConfig,
     interface: &'a Interface,

@@ -39,7 +39,7 @@ const TOGETHER: u64 = 4;
 /// Its memory is `a`, `b` and `c`, or of [`Batch::Pointers`] the 64-bit addresses of the matrices of all GEMMs; the inputs and outputs of the
 /// epilogue by their names; and as far as the kernel has them
 /// - `order`, the row and the column of each tile, two 32-bit values ([`GemmKernel::order`]);
-/// - `pieces`, the pieces of tiles that the blocks go through ([`Pieces::table`]);
+/// - `pieces`, the work units that the blocks compute ([`Pieces::table`]);
 /// - `workspace`, the accumulators that blocks of the same tile pass on ([`GemmKernel::workspace`], [`Pieces::workspace`]), and `semaphores`, 32 bits each,
 ///   which are 0 before the first launch and after each launch;
 /// - `offsets`, where the groups begin along their mode of C, and where the last one ends, 32 bits each;
@@ -128,7 +128,7 @@ impl GemmKernel {
         self.config.tiles(m, n)
     }
 
-    /// The tiles of an M x N problem in the order in which they share their operands best; a persistent kernel goes through this order.
+    /// The tiles of an M x N problem in the order in which they share their operands best; a persistent kernel computes them in this order.
     ///
     /// # Errors
     /// Those of [`GemmKernel::tiles`].

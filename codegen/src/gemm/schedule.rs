@@ -57,9 +57,9 @@ pub enum Schedule {
         /// The blocks of a cluster, 1, 2, 4 or 8, which divide the parts. More than 1 needs a warp-specialised mainloop, and a direct store.
         cluster: i64,
     },
-    /// As many blocks as run together. With `n` blocks, each goes through every `n`-th tile of an order that is in memory.
+    /// As many blocks as run together. With `n` blocks, each computes every `n`-th tile of an order that is in memory.
     Persistent {
-        /// Whether every second tile of a block goes through K backwards: such a tile begins with what the tiles before left in the L2 cache.
+        /// Whether every second tile of a block iterates over K backwards: such a tile begins with what the tiles before left in the L2 cache.
         /// The grid decides which tiles do so, and with that in which order their accumulators are added.
         alternate: bool,
     },
@@ -76,7 +76,7 @@ pub enum Schedule {
 /// A tile of C that a block computes.
 pub(super) struct Tile {
     pub(super) place: Place,
-    /// 1 if the tile goes through K backwards, else 0.
+    /// 1 if the tile iterates over K backwards, else 0.
     pub(super) backwards: Expr,
     share: Share,
 }
@@ -224,7 +224,7 @@ impl Schedule {
 
 impl Walk {
     /// Runs `body` for each of the block's tiles. The threads where `who` holds know which tile it is, and with `alternate` whether the
-    /// tile goes through K backwards.
+    /// tile iterates over K backwards.
     pub(super) fn for_each(
         &self,
         b: &mut Builder,
@@ -265,7 +265,7 @@ impl Walk {
 }
 
 impl Tile {
-    /// The tiles along K that the block goes through, of all that there are.
+    /// The tiles along K that the block computes, of all that there are.
     pub(super) fn k_tiles(&self, all: &Range<Expr>) -> Result<Range<Expr>, Error> {
         match &self.share {
             Share::Whole => Ok(all.clone()),

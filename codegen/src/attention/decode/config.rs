@@ -84,7 +84,7 @@ impl DecodeConfig {
         self.rows[0].saturating_mul(self.rows[1])
     }
 
-    /// Whether the warps share the rows of a tile and go through different keys of it.
+    /// Whether the warps share the rows of a tile and iterate over different keys of it.
     pub(super) fn shares_rows(&self) -> bool {
         self.tile_rows() == 16
     }
@@ -104,7 +104,7 @@ impl DecodeConfig {
         self.page.unwrap_or(KEYS).min(KEYS)
     }
 
-    /// Bytes of shared memory of a block while it goes through keys.
+    /// Bytes of shared memory of a block while it iterates over keys.
     fn shared_bytes(&self) -> i64 {
         let ring = 2 * KEYS * self.head_dim * self.stages * i64::from(self.cache.bits()) / 8;
         ring + self.tile_rows() * self.head_dim * i64::from(self.dtype.bits()) / 8

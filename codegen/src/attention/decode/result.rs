@@ -126,7 +126,7 @@ fn joined(
     b.hold(&(factor * share))
 }
 
-/// The rows of a warp that has gone through all keys of the split.
+/// The rows of a warp that has processed all keys of the split.
 fn alone(
     b: &mut Builder,
     interface: &Interface<'_>,
@@ -153,7 +153,7 @@ fn alone(
     Ok(Rows { values, own, totals: pair(&totals), sinks, scale, writes })
 }
 
-/// Adds up the rows of the warps, which have gone through different keys.
+/// Adds up the rows of the warps, which have processed different keys.
 fn together(
     b: &mut Builder,
     interface: &Interface<'_>,

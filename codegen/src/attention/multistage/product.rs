@@ -114,7 +114,7 @@ impl Products {
         })
     }
 
-    /// Whether weights go through shared memory, since threads multiply alone.
+    /// Whether probabilities go through shared memory, since threads multiply alone.
     pub(super) fn shares_weights(mma: &TiledMma) -> bool {
         mma.atom.kind == MmaKind::Fma
     }

@@ -272,7 +272,7 @@ impl Consumer<'_> {
         Ok(())
     }
 
-    /// Whether a tile of O has to be stored before its buffer of Q can be released, which is when the next tile is under way.
+    /// Whether a tile of O has to be stored before its buffer of Q can be released, which is when the next tile is in flight.
     pub(super) fn is_stored_late(&self) -> bool {
         self.parts.ring.buffers > 1 && self.parts.copies[3].is_some()
     }

@@ -186,7 +186,7 @@ impl Consumer<'_> {
         let mine = by.get_slice(&thread)?;
         let left = b.bounded(&(&entry.queries.maximum(&first) - &first), MAX_LENGTH)?;
         let limits = [left, &Expr::from_int(&Int::symbol(columns)) - &column];
-        // As many rows at a time as the threads have a vector of each, so that what is under way fits the registers.
+        // As many rows at a time as the threads have a vector of each, so that what is in flight fits the registers.
         let at_once = WARPGROUP / lanes;
         let tiler = shape_tiler(&[at_once, extents[1]])?;
         b.for_range(&Expr::from(ROWS / at_once), |b, i| {

@@ -20,7 +20,7 @@ use crate::{Error, Expr, Gmem, Scalar};
 
 /// The lanes of a warp.
 const LANES: i64 = 32;
-/// The loads of a thread that are under way together.
+/// The loads of a thread that are in flight together.
 const TOGETHER: i64 = 8;
 /// The alignment of what tiles and warps leave, in bytes.
 const LINE: i64 = 16;

@@ -19,7 +19,7 @@ use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
 use crate::{Counting, Error, Expr, Gmem, Smem, ThrCopy, TiledCopy, TmaCopy};
 
-/// The lines of C that the threads of a warpgroup store together, so that what is under way fits the registers.
+/// The lines of C that the threads of a warpgroup store together, so that what is in flight fits the registers.
 const LINES: i64 = 8;
 
 /// C's way through shared memory in a kernel.

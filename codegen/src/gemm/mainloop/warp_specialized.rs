@@ -125,7 +125,7 @@ impl WarpSpecializedMainloop {
     }
 
     /// Writes the producer and the consumers. One thread of the first warpgroup executes `produce`, and the other warpgroups execute
-    /// `consume`: both have to go through the same tiles of C, with as many tiles along K, and where consumers are several teams, each tile is
+    /// `consume`: both have to iterate over the same tiles of C, with as many tiles along K, and where consumers are several teams, each tile is
     /// that of one of them ([`Consumer::in_turn`]). All threads of the block, of which there are
     /// [`WarpSpecialized::threads`], must execute this. With a multicast, the kernel is one of clusters ([`Builder::cluster`]), whose blocks
     /// go through the same columns of tiles. `feeds` are those of A and B, and of the scales of A and of B where these have scales.

@@ -82,7 +82,7 @@ impl Groups {
         })
     }
 
-    /// Brings the offsets into shared memory. All threads of the block take part, before any of them goes through tiles.
+    /// Brings the offsets into shared memory. All threads of the block take part, before any of them computes tiles.
     pub(in crate::gemm) fn fetch(&mut self, b: &mut Builder) -> Result<(), Error> {
         self.shared = b.alloc_shared(SHARED_BYTES, 2 * OFFSET)?;
         let (thread, threads) = (b.special(Special::TidX), i64::from(b.threads()));
@@ -111,7 +111,7 @@ impl Groups {
         b.for_steps(&self.first, &self.tiles, &self.step, |b, tile| {
             let reg = b.value(tile, Width::W32)?;
             self.advance(b, &walk, &reg)?;
-            // Behind the last group there are no tiles.
+            // After the last group there are no tiles.
             let exists = b.reg(Type::Pred);
             b.ptx("setp.lt.u32 %0, %1, %2;", &[&exists, &reg, &walk.next])?;
             let exists = b.cond_in(&exists)?;

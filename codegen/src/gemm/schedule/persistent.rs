@@ -12,13 +12,13 @@ use crate::{Error, Expr};
 
 /// The most blocks of a grid.
 const BLOCKS: i64 = 1 << 20;
-/// The most tiles of C that a kernel goes through.
+/// The most tiles of C that a kernel computes.
 pub const MAX_TILES: i64 = 1 << 26;
 /// The bytes of a tile's row and column in the order.
 const ENTRY: i64 = 8;
 
 /// The order of tiles in memory: its address, and how many tiles there are to go through. A tile is its row and its column, two 32-bit
-/// values. Each product of a batch goes through the same order.
+/// values. Each GEMM of a batch has the same order.
 pub(in crate::gemm) struct Order {
     address: Expr,
     count: Expr,

@@ -33,7 +33,7 @@ pub(in crate::gemm) struct Work<'a> {
     pub(in crate::gemm) along_k: u32,
     /// The blocks that run together.
     pub(in crate::gemm) blocks: u32,
-    /// Whether every second tile of a block goes through K backwards.
+    /// Whether every second tile of a block iterates over K backwards.
     pub(in crate::gemm) alternate: bool,
     /// Whether the L2 cache holds what is multiplied, so that blocks that share rows or columns need not be at the same place along K.
     pub(in crate::gemm) cached: bool,
