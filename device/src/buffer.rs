@@ -122,7 +122,7 @@ impl<T: Pod> Buffer<T> {
     /// Starts a copy from the host to the buffer, which must not be empty, and sets a mark after the copy.
     ///
     /// # Safety
-    /// Nothing may write or free `bytes` before the mark is reached. When this fails, no copy is under way.
+    /// Nothing may write or free `bytes` before the mark is reached. When this fails, no copy is in flight.
     #[allow(unsafe_code, reason = "the copy goes on after the call")]
     pub(crate) unsafe fn start_write(
         &self,
@@ -136,7 +136,7 @@ impl<T: Pod> Buffer<T> {
     /// Starts a copy of the buffer, which must not be empty, to the host, and sets a mark after the copy.
     ///
     /// # Safety
-    /// Nothing may read, write or free `bytes` before the mark is reached. When this fails, no copy is under way.
+    /// Nothing may read, write or free `bytes` before the mark is reached. When this fails, no copy is in flight.
     #[allow(unsafe_code, reason = "the copy goes on after the call")]
     pub(crate) unsafe fn start_read(
         &self,

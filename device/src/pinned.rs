@@ -54,7 +54,7 @@ impl<T: Pod> fmt::Debug for Pinned<T> {
     }
 }
 
-/// A copy between pinned memory and a buffer that may still be under way. The transfer keeps the pinned memory until
+/// A copy between pinned memory and a buffer that may still be in flight. The transfer keeps the pinned memory until
 /// [`wait`](Transfer::wait) gives the memory back. To drop a transfer waits for the copy as well.
 #[must_use = "dropping a transfer waits for it"]
 pub struct Transfer<T: Pod> {

@@ -52,7 +52,7 @@ fn a_launch_is_ordered_with_the_streams_of_its_buffers() -> Result<(), Error> {
     Ok(())
 }
 
-/// A launch keeps the memory that it names, until another argument takes its place; a run that is under way has its memory
+/// A launch keeps the memory that it names, until another argument takes its place; a run that is in flight has its memory
 /// then, too.
 #[test]
 fn a_launch_keeps_the_memory_that_it_names() -> Result<(), Error> {
