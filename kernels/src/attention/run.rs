@@ -15,12 +15,12 @@ use crate::Error;
 use crate::family::{Launches, Loaded, Memory, Prepared, Untyped};
 use crate::gemm::Given;
 
-/// A problem with the kernel that solves it, loaded on a device: one that goes through tiles of queries, or for few queries those of decoding.
+/// A problem with its kernel, loaded on a device: a kernel that iterates over tiles of queries, or the decoding kernels for few queries.
 #[derive(Clone, Debug)]
 pub struct Attention {
     problem: Problem,
     by: By,
-    /// How many bytes divide the addresses of Q, K, V and O.
+    /// The alignments in bytes of Q, K, V and O.
     aligned: [i64; 4],
 }
 
@@ -31,12 +31,12 @@ pub(super) enum By {
     Few(Arc<Few>),
 }
 
-/// A kernel that goes through tiles of queries.
+/// A kernel that iterates over tiles of queries.
 #[derive(Clone, Debug)]
 pub(super) struct Tiles {
     pub(super) config: AttentionConfig,
     pub(super) module: Arc<Loaded<AttentionKernel>>,
-    /// None where there is nothing to compute.
+    /// The launches; empty if there is nothing to compute.
     pub(super) launches: Arc<Launches>,
 }
 
@@ -59,7 +59,7 @@ impl Attention {
         &self.problem
     }
 
-    /// The configuration of a kernel that goes through tiles of queries; `None` of the kernels of decoding, whose plan [`Attention::decode`] has.
+    /// The configuration of a kernel that iterates over tiles of queries; `None` for the decoding kernels, whose plan [`Attention::decode`] has.
     pub fn config(&self) -> Option<&AttentionConfig> {
         match &self.by {
             By::Tiles(tiles) => Some(&tiles.config),
@@ -75,7 +75,7 @@ impl Attention {
         }
     }
 
-    /// The loaded kernel: of those of decoding the one that attends to the keys.
+    /// The loaded kernel; of the decoding kernels the one that attends to the keys.
     pub fn kernel(&self) -> &Kernel {
         match &self.by {
             By::Tiles(tiles) => &tiles.module.kernel,
@@ -147,8 +147,8 @@ impl Attention {
         self.run_with([q, k, v, o], &[])
     }
 
-    /// The same for Q, K, V and O, with the problem's other tensors: `"bias"`, which is read, and `"lse"`, which is written. What is written shares no
-    /// memory with anything else; Q, K and V may be parts of one buffer, or of the same memory.
+    /// [`Attention::run`] with the problem's other tensors: `"bias"`, which is read, and `"lse"`, which is written. Written tensors share no memory
+    /// with others. Q, K and V may be parts of one buffer, or the same memory.
     ///
     /// # Errors
     /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`], [`Error::Input`] before anything is written; [`Error::Device`].

@@ -96,7 +96,7 @@ pub(super) fn common(src: &Lay, dst: &Lay) -> Result<Vec<Mode>, Error> {
         }
         modes.push(Mode { extent, src: *s, dst: *d, pad: None });
         (*m, *n) = (*m / extent, *n / extent);
-        // Behind the last piece of a leaf the stride is of no use.
+        // After the last piece of a leaf the stride is of no use.
         (*s, *d) = (s.wrapping_mul(extent), d.wrapping_mul(extent));
         sources.pop_if(|[extent, _]| *extent == 1);
         targets.pop_if(|[extent, _]| *extent == 1);

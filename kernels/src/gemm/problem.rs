@@ -116,7 +116,7 @@ impl Problem {
         Problem { c: Matrix { extents, contiguous, ld, ..self.c }, ..self }
     }
 
-    /// The same with other leading strides, in elements. The stride of a mode of one element is nobody's: for a matrix of one row (column, if
+    /// The same with other leading strides, in elements. The stride of a mode of one element has no effect: for a matrix of one row (column, if
     /// columns are contiguous), or without elements, any number is accepted, and the matrix is the one without gaps.
     ///
     /// # Errors

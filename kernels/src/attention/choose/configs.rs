@@ -155,7 +155,7 @@ pub(super) fn ring(tiling: Tiling) -> AttentionConfig {
     AttentionConfig { value_dim, ..ring }
 }
 
-/// The same of warpgroups that go through this many keys at a time.
+/// The same of warpgroups that process this many keys at a time.
 pub(super) fn ring_of(ring: Ring, head_dim: i64, keys: i64) -> AttentionConfig {
     config(Form::Ring(ring), head_dim, [64 * ring.warpgroups, keys])
 }

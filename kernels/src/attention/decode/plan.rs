@@ -37,7 +37,7 @@ pub struct Costs {
     /// The cost of the second kernel, in tiles of an SM.
     pub sum: f64,
     /// The share of the time of a tile, where all SMs share the memory, that an SM with several blocks needs by itself. A single
-    /// block has too little under way to be faster.
+    /// block has too little in flight to be faster.
     pub alone: f64,
 }
 
@@ -224,7 +224,7 @@ fn cut(problem: &DecodeProblem, multiprocessors: u32) -> i64 {
     (least..=most).min_by(|a, b| time(a).total_cmp(&time(b))).unwrap_or(least)
 }
 
-/// The blocks of an SM and the stages of each, so that much is under way.
+/// The blocks of an SM and the stages of each, so that much is in flight.
 fn resident(config: DecodeConfig, limits: &Limits) -> Result<DecodeConfig, Error> {
     let of_bits = |bits: u32| i64::from(bits) / 8;
     let stage = 2 * KEYS * config.head_dim * of_bits(config.cache.bits());
