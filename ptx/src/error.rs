@@ -9,7 +9,7 @@ use crate::{Inst, Span};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Modules that are not one.
+    /// Modules that cannot be linked to one.
     #[error("linking {what}: accepted are {accepted}")]
     Link {
         /// The parts that do not go together.
@@ -17,7 +17,7 @@ pub enum Error {
         /// What would be accepted.
         accepted: &'static str,
     },
-    /// The text isn't of the grammar.
+    /// The text does not match the grammar.
     #[error("{at}: expected {expected}, found {found}")]
     Syntax {
         /// Where.
@@ -45,7 +45,7 @@ pub enum Error {
         /// The opcode that the modifier follows.
         opcode: String,
     },
-    /// A literal's value can't be held.
+    /// A literal's value does not fit.
     #[error("{at}: `{literal}` is not {expected}")]
     Literal {
         /// Where.
