@@ -208,7 +208,7 @@ impl<'a> Moment<'a> {
         &self.code.sources[self.source as usize].text
     }
 
-    /// The lanes that execute the instruction: those that have come to it and for which its guard is true. Bit 0 is
+    /// The lanes that execute the instruction: those that have reached it and for which its guard is true. Bit 0 is
     /// lane 0.
     pub fn active(&self) -> u32 {
         self.active
