@@ -131,7 +131,7 @@ fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> 
     let kept = alone.products.pipeline.kept;
     let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2, kept);
     let open = func.hints.resolve(target.sm).occupancy.is_none() && resources.blocks.fit() < 2;
-    // While an MMA is under way, the assembler hoists computations into further registers.
+    // While an MMA is in flight, the assembler hoists computations into further registers.
     let margin = if alone.alternates() { 2 * MARGIN } else { MARGIN };
     if rings.is_empty() || !open || i64::from(resources.registers + margin) > limit {
         return Ok(None);

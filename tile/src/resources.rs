@@ -13,7 +13,7 @@ use crate::ir::Func;
 use crate::place::Plan;
 use crate::place::ahead::shared;
 
-/// Registers of an SM, and the most that a thread can name.
+/// Registers of an SM, and the most registers of a thread.
 const REGISTERS: u32 = 65536;
 const NAMED: u32 = 255;
 /// Threads, and blocks, that an SM runs at once.
@@ -21,9 +21,9 @@ const THREADS: u32 = 2048;
 const BLOCKS: u32 = 32;
 /// Registers of a thread are assigned in multiples of this.
 const GRANULE: u32 = 8;
-/// Registers of a thread that an estimate may miss.
+/// The error margin of an estimate, in registers of a thread.
 pub(crate) const MARGIN: u32 = 8;
-/// Bytes of shared memory that each block uses in addition to its own; one block may have all of an SM but these.
+/// Shared memory in bytes that each block reserves in addition to its own. One block can have all of an SM's but these.
 const RESERVED: u32 = 1024;
 
 /// The resources of an SM that a kernel uses. Registers are 32 bits.
@@ -49,9 +49,9 @@ pub struct Resources {
     pub threads: u32,
     /// Registers that a thread needs, [estimated](girih_ptx::Pressure) from the kernel's text.
     pub registers: u32,
-    /// The most registers that a thread can have: what it can name, its share of an SM, or what its warpgroup asks for (`setmaxnreg`).
+    /// The most registers that a thread can have: by the encoding, by its share of an SM, or by its warpgroup's `setmaxnreg`.
     pub limit: u32,
-    /// Where in the program the most are live, if that is known.
+    /// The place in the program at which the most registers are live, if it is known.
     pub site: Option<Site>,
     /// Bytes of shared memory of a block.
     pub shared: u32,
@@ -63,7 +63,7 @@ pub struct Resources {
     pub(crate) told: Option<u32>,
 }
 
-/// How many blocks an SM has room for, by what limits them.
+/// The number of blocks that fit an SM, by each resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     /// By registers.
@@ -82,7 +82,7 @@ impl Blocks {
 }
 
 impl Resources {
-    /// Those of a kernel for an architecture, such as 90.
+    /// The resources of a kernel for an architecture, such as 90.
     pub fn of(kernel: &Kernel, sm: u32) -> Resources {
         let module = kernel.module();
         let threads = kernel.threads().max(1);
@@ -120,7 +120,7 @@ impl Resources {
         Resources { threads, registers, limit, site, shared: shared_bytes, blocks, written, told }
     }
 
-    /// Forgets a place that is not in the program, such as one of girih's own where a program was read from text.
+    /// Removes a site that is not in the program, such as one in girih's own source for a program that was read from text.
     pub(crate) fn of_program(mut self, func: &Func) -> Resources {
         self.site = self.site.filter(|place| {
             let mut found = false;
@@ -153,7 +153,7 @@ fn share_of(threads: u32, blocks: u32) -> u32 {
     (REGISTERS / (threads * blocks) / GRANULE * GRANULE).min(NAMED)
 }
 
-/// The registers that a warpgroup asks for.
+/// The registers that a warpgroup requests.
 fn raised(statement: &Statement) -> Option<u32> {
     match statement {
         Statement::Inst(inst)
@@ -170,7 +170,7 @@ fn raised(statement: &Statement) -> Option<u32> {
 }
 
 impl Spill {
-    /// That of a placed function's kernel, if it spills.
+    /// The spill of a placed function's kernel, if it spills.
     pub fn of(plan: &Plan, resources: &Resources) -> Option<Spill> {
         let &Resources { registers, limit, ref site, .. } = resources;
         if registers <= limit {

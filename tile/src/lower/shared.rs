@@ -89,7 +89,7 @@ impl Lowering<'_> {
         self.touched.clear();
     }
 
-    /// As [`Lowering::meet`], where no exchange is under way.
+    /// As [`Lowering::meet`], where no exchange is in flight.
     pub(crate) fn meet_idle(&mut self) {
         self.meet();
         self.scratch.used = false;

@@ -72,7 +72,7 @@ struct Body<'a> {
     of_products: BTreeSet<Value>,
     /// Values with an accumulator are scaled after the MMA before, not with the probabilities.
     of_accumulators: BTreeSet<Value>,
-    /// Whether there is one MMA beside those that add to accumulators. While others are under way, what threads compute stays one block with
+    /// Whether there is one MMA beside those that add to accumulators. While others are in flight, what threads compute stays one block with
     /// what reads both.
     single: bool,
 }
@@ -129,7 +129,7 @@ impl<'a> Body<'a> {
         self.ops.iter().copied().filter(|id| own.contains(id)).collect()
     }
 
-    /// The functions of a selection, unless they need another MMA. What functions outside read stretched is stretched there.
+    /// The functions of a selection, unless they need another MMA. An operand that functions outside read broadcast is broadcast there.
     fn after(&self, place: usize, taken: &BTreeSet<OpId>) -> Vec<OpId> {
         let func = self.func;
         let (mut after, mut known) = (Vec::new(), BTreeSet::new());

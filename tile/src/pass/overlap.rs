@@ -29,7 +29,7 @@ use super::{dce, fold};
 use crate::ir::table::Each;
 use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Type, Value};
 
-/// The function with such loops pipelined, or `None` if there is none. `may` decides whether a loop's early MMAs and its late MMAs may be under way
+/// The function with such loops pipelined, or `None` if there is none. `may` decides whether a loop's early MMAs and its late MMAs may be in flight
 /// at the same time. `held` is the index of the operand of an MMA that threads compute.
 pub fn overlap(
     func: &Func,

@@ -146,7 +146,7 @@ pub(crate) fn constant(func: &Func, value: Value) -> Option<u64> {
     func.op_of(of).and_then(|op| if let Kind::Full(bits) = op.kind { Some(bits) } else { None })
 }
 
-/// Whether a tile's elements along an axis are one number that is stretched, in one register.
+/// Whether a tile's elements along an axis are one broadcast number, in one register.
 fn stretched(func: &Func, value: Value, along: usize) -> bool {
     let Some(op) = func.op_of(value) else { return false };
     match &op.kind {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `Full`, `Dense`, `Iota`, `Load`, `Histogram` (result) | any |
 //! | `Each`, `Cast`, `Bitcast` | operands and result are equal, values in the same order |
-//! | `Broadcast` | the operand's is the result's, [`sliced`](Dist::slice) along the stretched modes |
+//! | `Broadcast` | the operand's is the result's, [`sliced`](Dist::slice) along the broadcast modes |
 //! | `Permute` | the result's is the operand's, [permuted](Dist::permute) |
 //! | `Reduce` | operands are equal; the results' are the operands', sliced along the axis; by a region: along the axis as `Scan` |
 //! | `Scan` | operands and results are equal; along the axis by rising scale: values, then bits by rising number, then values |

@@ -16,7 +16,7 @@ const LEAST: u64 = 64 * 128;
 
 impl Plan {
     /// The function that was placed, in which MMAs of the next iteration of a loop are issued before functions of those of an iteration, if there is such
-    /// a loop: the tiles that it loads come to shared memory ahead, and threads have registers for what is under way.
+    /// a loop: the tiles that it loads come to shared memory ahead, and threads have registers for what is in flight.
     pub(super) fn overlapped(&self, func: &Func) -> Option<Func> {
         let groups = i64::from(self.threads / WARPGROUP).max(1);
         let blocks = super::wgmma::blocks(func, self.products.sm);
@@ -57,7 +57,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// The plan in which what accumulators are computed from comes before MMAs that would be under way by then: the assembler waits for
+    /// The plan in which what accumulators are computed from comes before MMAs that would be in flight by then: the assembler waits for
     /// these before it touches registers of an accumulator.
     pub(super) fn accumulators_first(mut self) -> Plan {
         if !self.products.wgmma.is_empty() {
@@ -72,7 +72,7 @@ impl Plan {
         let (func, wgmma) = (&self.func, &self.products.wgmma);
         let of_accumulators = self.of_accumulators(ops);
         let mut order: Vec<OpId> = Vec::new();
-        // The place of the oldest MMA that is under way, and what comes after it.
+        // The place of the oldest MMA that is in flight, and what comes after it.
         let (mut oldest, mut after): (Option<usize>, BTreeSet<Value>) = (None, BTreeSet::new());
         for &id in ops {
             let (op, mut needs) = (func.op(id), Vec::new());
@@ -86,7 +86,7 @@ impl Plan {
                 continue;
             }
             let product = wgmma.get(&id);
-            // An MMA may add to the accumulator of another that is under way.
+            // An MMA may add to the accumulator of another that is in flight.
             let read = if product.is_some() { &op.operands[..2] } else { &needs[..] };
             let is_product = |value: &Value| matches!(func.value(*value).def, Def::Result(of, _) if wgmma.contains_key(&of));
             if !op.regions.is_empty()

@@ -41,7 +41,7 @@ use super::Plan;
 use super::wgmma::{KEPT, Products, WARPGROUP, begin, blocks};
 use crate::ir::{Kind, OpId, Value};
 
-/// Iterations under way with which a tile comes while one is multiplied and one is freed.
+/// Iterations in flight with which a tile comes while one is multiplied and one is freed.
 const STAGES: i64 = 3;
 /// Registers of a thread of the producer that copies gathered rows, other than those of tiles: addresses, and numbers of loops.
 const OF_COPIES: f64 = 48.0;

@@ -36,7 +36,7 @@ impl<T: Elem> Tile<T> {
         self.transpose()
     }
 
-    /// The tile stretched to a shape by the rules of broadcasting.
+    /// The tile broadcast to a shape.
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn broadcast_to(self, shape: impl Shape) -> Tile<T> {

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::ir::{Def, End, Kind, Op, OpId, RegionId, Value};
 use crate::place::wgmma::{Source, WARPGROUP};
 
-/// The MMAs that the iterations of a loop leave under way.
+/// The MMAs that the iterations of a loop leave in flight.
 #[derive(Debug)]
 pub(crate) struct Late {
     body: RegionId,
@@ -27,7 +27,7 @@ pub(crate) struct Late {
 const FAR: i64 = (1 << 31) - 8;
 
 impl Lowering<'_> {
-    /// The MMAs that iterations of a loop with this body may leave under way, in their order.
+    /// The MMAs that iterations of a loop with this body may leave in flight, in their order.
     fn late(&self, body: RegionId) -> Vec<OpId> {
         let plan = self.plan;
         let (func, products) = (&plan.func, &plan.products);
@@ -84,7 +84,7 @@ impl Lowering<'_> {
         late
     }
 
-    /// Before a loop: takes note of the MMAs that its iterations leave under way.
+    /// Before a loop: takes note of the MMAs that its iterations leave in flight.
     pub(crate) fn begin_late(&mut self, body: RegionId) -> Result<bool, Error> {
         if self.products.role == Role::Producer || !self.has_products() {
             return Ok(false);
@@ -106,7 +106,7 @@ impl Lowering<'_> {
         Ok(true)
     }
 
-    /// At the beginning of an iteration: the MMAs of the iteration before are under way.
+    /// At the beginning of an iteration: the MMAs of the iteration before are in flight.
     pub(crate) fn enter_late(&mut self) -> Result<(), Error> {
         let plan = self.plan;
         let Some(late) = self.products.late.last() else { return Ok(()) };
@@ -123,7 +123,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// At the end of a region: waits for MMAs, but for those that an iteration leaves under way if it is the body of such a loop.
+    /// At the end of a region: waits for MMAs, but for those that an iteration leaves in flight if it is the body of such a loop.
     pub(crate) fn settle_turn(&mut self, region: RegionId) -> Result<(), Error> {
         if self.products.beside {
             return Ok(());
@@ -182,7 +182,7 @@ impl Lowering<'_> {
         self.products.first.extend(sums.iter().map(|&sum| (sum, later.clone())));
     }
 
-    /// Behind a loop over `first..end`: clears the accumulators that no MMA has set, if there was no iteration. Before the wait for MMAs, the assembler
+    /// After a loop over `first..end`: clears the accumulators that no MMA has set, if there was no iteration. Before the wait for MMAs, the assembler
     /// would serialise all.
     pub(crate) fn clear_unset(
         &mut self,

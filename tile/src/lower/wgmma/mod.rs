@@ -44,7 +44,7 @@ type Place = (OpId, usize);
 /// The state of a kernel with `wgmma`.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// The MMAs that are under way, the oldest first.
+    /// The MMAs that are in flight, the oldest first.
     flight: Vec<Flight>,
     /// Where tiles begin in shared memory, and the same for descriptors.
     buffers: BTreeMap<Place, [Expr; 2]>,
@@ -63,7 +63,7 @@ pub(crate) struct State {
     maps: BTreeMap<OpId, Expr>,
     /// Where the tiles of loads are.
     tickets: BTreeMap<OpId, roles::Ticket>,
-    /// The loops that are being written whose iterations leave MMAs under way.
+    /// The loops that are being written whose iterations leave MMAs in flight.
     late: Vec<late::Late>,
     /// The ping-pong of warpgroups, if some loop has one.
     ping_pong: Option<PingPong>,
@@ -71,13 +71,13 @@ pub(crate) struct State {
     turns: Option<turns::Turns>,
     /// Accumulators that the first iteration of their loop sets, and whether the iteration is a later one.
     first: BTreeMap<Value, Cond>,
-    /// Whether a condition is being written during which MMAs stay under way.
+    /// Whether a condition is being written during which MMAs stay in flight.
     beside: bool,
     /// Registers with two elements of 16 bits, by the name of that with the first one: those with each, and that with both.
     pairs: BTreeMap<String, ([Reg; 2], Reg)>,
 }
 
-/// An MMA that is under way.
+/// An MMA that is in flight.
 #[derive(Debug)]
 struct Flight {
     result: Value,
@@ -183,14 +183,14 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Waits for the MMA whose result a value is, if it is under way.
+    /// Waits for the MMA whose result a value is, if it is in flight.
     pub(crate) fn settle(&mut self, value: Value) -> Result<(), Error> {
         let at = self.products.flight.iter().position(|flight| flight.result == value);
         at.map_or(Ok(()), |at| self.settle_first(at + 1))
     }
 
     /// Before an operation whose result the next iteration multiplies: waits for the MMAs of this one that read what is carried there. The
-    /// assembler keeps both in the same registers, and serialises all MMAs if these are written under way.
+    /// assembler keeps both in the same registers, and serialises all MMAs if these are written in flight.
     pub(crate) fn settle_carried(&mut self, id: OpId) -> Result<(), Error> {
         let (func, state) = (&self.plan.func, &self.products);
         let reads = |arg: Value, product: OpId| {
@@ -209,12 +209,12 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Waits for all MMAs that are under way.
+    /// Waits for all MMAs that are in flight.
     pub(crate) fn settle_all(&mut self) -> Result<(), Error> {
         self.settle_first(self.products.flight.len())
     }
 
-    /// Waits for the oldest MMAs that are under way.
+    /// Waits for the oldest MMAs that are in flight.
     fn settle_first(&mut self, count: usize) -> Result<(), Error> {
         if count == 0 {
             return Ok(());

@@ -288,7 +288,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// After the last operation that reads tiles: frees their slots, once the MMAs that are under way have read them.
+    /// After the last operation that reads tiles: frees their slots, once the MMAs that are in flight have read them.
     pub(crate) fn free_after(&mut self, id: OpId) -> Result<(), Error> {
         if self.products.role != Role::Consumer {
             return Ok(());

@@ -20,12 +20,12 @@ use crate::place::wgmma::{Source, WARPGROUP};
 /// The barrier of the first warpgroup: that of all threads and that of consumers come before.
 const FIRST: i64 = 2;
 
-/// The ping-pong of a loop, or a loop in which threads compute what the next iteration multiplies while MMAs are under way.
+/// The ping-pong of a loop, or a loop in which threads compute what the next iteration multiplies while MMAs are in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     /// The first MMAs of an iteration; `None` if warpgroups do not alternate.
     products: Vec<OpId>,
-    /// A number that the thread computes while the last MMA is under way.
+    /// A number that the thread computes while the last MMA is in flight.
     meanwhile: Option<Reg>,
     /// A place in shared memory that nothing is stored at.
     nowhere: Expr,
@@ -167,7 +167,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A number that threads have computed while MMAs are under way.
+    /// A number that threads have computed while MMAs are in flight.
     pub(crate) fn meanwhile(&self) -> Option<Reg> {
         self.products.turns.as_ref().and_then(|turns| turns.meanwhile.clone())
     }
@@ -179,7 +179,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Takes note of numbers that threads compute while MMAs are under way.
+    /// Takes note of numbers that threads compute while MMAs are in flight.
     pub(crate) fn compute_meanwhile(&mut self, regs: &[Reg]) {
         let idle = self.products.flight.is_empty();
         if let Some(turns) = self.products.turns.as_mut()

@@ -9,7 +9,7 @@ use super::slice::Places;
 use super::{Part, Ring};
 use crate::ir::{Kind, OpId, RegionId};
 
-/// How many iterations of a loop are under way where the user says nothing, and memory allows.
+/// How many iterations of a loop are in flight where the user says nothing, and memory allows.
 const ITERATIONS: i64 = 4;
 /// The same of a persistent kernel, whose block has an SM to itself.
 const OF_PERSISTENT: i64 = 6;
