@@ -65,7 +65,7 @@ pub(crate) fn turns(code: &str) -> Vec<String> {
     against
 }
 
-/// What is wrong with the order of a loop over tiles whose products are under way while threads compute: between the turn on the tensor cores and the wait for
+/// What is wrong with the order of a loop over tiles whose products are in flight while threads compute: between the turn on the tensor cores and the wait for
 /// all products are exponentials, after a wait for all but the last.
 pub(crate) fn overlap(code: &str) -> Vec<String> {
     const LEAST: usize = 8;
