@@ -24,7 +24,7 @@ impl Launch<'_> {
     /// While the stream is being captured ([`Device::capture`]) the launch goes into the graph. What is not built and prepared by then is
     /// refused: an equal launch that ran before the capture, or [`Launch::prepare`], sees to it.
     ///
-    /// What is accepted and hardly meant, such as a grid that is too small for the array that is stored to, [`Launch::warnings`] tells.
+    /// [`Launch::warnings`] reports probable mistakes, such as a grid that is too small for the array that is stored to.
     ///
     /// # Errors
     /// [`Error::Build`] for a kernel that is wrong, [`Error::Launch`] for arguments and a grid that do not fit it, [`Error::Place`],

@@ -163,7 +163,7 @@ impl<'a> Body<'a> {
 }
 
 impl Guard {
-    /// Takes note of the masks in the body of a loop.
+    /// Records the masks in the body of a loop.
     fn look(&mut self, body: &Body<'_>) {
         let mut taken: BTreeSet<OpId> = BTreeSet::new();
         for (place, &id) in body.ops.iter().enumerate() {

@@ -331,7 +331,7 @@ impl<'a> Trial<'a> {
         if self.summed && self.most == 0 { plan.packed() } else { plan.registers() }
     }
 
-    /// The plan, if a thread has registers for its tiles; else takes note of what is to be said.
+    /// The plan, if a thread has registers for its tiles; else records the reason.
     fn accepted(&mut self, plan: Plan) -> Option<Plan> {
         let room = NAMED.min(ALL / f64::from(plan.threads));
         let held = |value: Value| !matches!(plan.func.value(value).def, Def::Result(op, _) if plan.products.is_shared(op));

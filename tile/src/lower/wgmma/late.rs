@@ -84,7 +84,7 @@ impl Lowering<'_> {
         late
     }
 
-    /// Before a loop: takes note of the MMAs that its iterations leave in flight.
+    /// Before a loop: records the MMAs that its iterations leave in flight.
     pub(crate) fn begin_late(&mut self, body: RegionId) -> Result<bool, Error> {
         if self.products.role == Role::Producer || !self.has_products() {
             return Ok(false);
@@ -177,7 +177,7 @@ impl Lowering<'_> {
         sums.collect()
     }
 
-    /// Takes note of accumulators that the iteration that is being written sets if it is no later one.
+    /// Records accumulators that the iteration that is being written sets if it is no later one.
     pub(crate) fn set_in_first(&mut self, sums: &[Value], later: &Cond) {
         self.products.first.extend(sums.iter().map(|&sum| (sum, later.clone())));
     }

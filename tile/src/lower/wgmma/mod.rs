@@ -311,7 +311,7 @@ impl Lowering<'_> {
         regs.chunks(2).map(|two| pair(self, two)).collect()
     }
 
-    /// Takes note of a register in which two elements of 16 bits are that have registers of their own too.
+    /// Records a register in which two elements of 16 bits are that have registers of their own too.
     pub(crate) fn note_pair(&mut self, halves: [&Reg; 2], both: &Reg) {
         if self.has_products() {
             let known = (halves.map(Reg::clone), both.clone());

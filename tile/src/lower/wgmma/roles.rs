@@ -193,7 +193,7 @@ impl Lowering<'_> {
         ring.ok_or_else(|| unfit("a load without a ring of slots"))
     }
 
-    /// Takes note of the tile that the producer loads.
+    /// Records the tile that the producer loads.
     pub(crate) fn expect(&mut self, id: OpId) -> Result<(), Error> {
         let ring = self.ring(id)?;
         let part = self.plan.products.pipeline.part(id);

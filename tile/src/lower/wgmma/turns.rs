@@ -179,7 +179,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Takes note of numbers that threads compute while MMAs are in flight.
+    /// Records numbers that threads compute while MMAs are in flight.
     pub(crate) fn compute_meanwhile(&mut self, regs: &[Reg]) {
         let idle = self.products.flight.is_empty();
         if let Some(turns) = self.products.turns.as_mut()
