@@ -95,7 +95,7 @@ impl Tiles {
             }
             b.load(Space::Gmem, &to[..2], &(&self.order.address + &(&entry * ENTRY)), &inside)
         };
-        // The next tile is fetched one round ahead, so that no one waits for it.
+        // The next tile's entry is prefetched, so that nothing waits for it.
         let next = b.regs(Type::U32, registers);
         fetch(b, &next, &self.first)?;
         b.for_steps(&self.first, &self.order.count, &self.step, |b, tile| {
