@@ -14,10 +14,10 @@ use super::words::m;
 use crate::error::Result;
 use crate::ir::{ArrayId, Func, Indexed, Kind, Op, OpId, Order, RegionId, Rmw, Scope, Value};
 
-/// The most bytes of an array that counters stand for.
+/// The largest array in bytes that counters replace.
 const MOST: i64 = 16 << 10;
 
-/// Counters that stand for an array while a loop runs.
+/// Counters that replace an array while a loop runs.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     /// The array, or the part of one.
@@ -28,7 +28,7 @@ pub(super) struct Bins {
     extents: Vec<i64>,
 }
 
-/// An access by index that adds and gives nothing back.
+/// An atomic addition by index without a result.
 fn adds<'o>(func: &Func, op: &'o Op) -> Option<&'o Indexed> {
     match &op.kind {
         Kind::Atomic { rmw: Rmw::Add, at }
@@ -42,7 +42,7 @@ fn adds<'o>(func: &Func, op: &'o Op) -> Option<&'o Indexed> {
 }
 
 impl Lowering<'_> {
-    /// The arrays that a loop does nothing with but add to, each by the accesses that do.
+    /// The arrays to which a loop only adds, each with its accesses.
     fn added(&self, region: RegionId) -> BTreeMap<ArrayId, Vec<OpId>> {
         let func = &self.plan.func;
         let mut found: BTreeMap<ArrayId, Option<Vec<OpId>>> = BTreeMap::new();
@@ -70,7 +70,7 @@ impl Lowering<'_> {
         found.into_iter().filter(|_| !hands_on).filter_map(|(root, list)| Some((root, list?))).collect()
     }
 
-    /// Whether an access of an array in a loop may wait for what other blocks add.
+    /// Whether an access of an array in a loop may wait for additions of other blocks.
     fn is_awaited(&self, root: ArrayId) -> bool {
         let func = &self.plan.func;
         let mut found = false;
@@ -94,7 +94,7 @@ impl Lowering<'_> {
         self.plan.func.slices(array).all(|(_, bounds)| bounds.into_iter().all(known))
     }
 
-    /// Makes counters for the small arrays that the outermost loop adds to.
+    /// Allocates counters for the small arrays to which the outermost loop adds.
     pub(super) fn begin_bins(&mut self, region: RegionId) -> Result<Vec<ArrayId>> {
         let mut made = Vec::new();
         if !self.loops.is_empty() || !self.alike {
@@ -125,7 +125,7 @@ impl Lowering<'_> {
         Ok(made)
     }
 
-    /// Adds a thread's elements to the counters that stand for their array.
+    /// Adds a thread's elements to the counters that replace their array.
     pub(super) fn add_to_bins(&mut self, places: &Places<'_>, root: ArrayId, values: Value) -> Result {
         let Some(bins) = self.bins.get(&root).cloned() else { return Ok(()) };
         let own = places.dist.owner(&self.thread)?;
