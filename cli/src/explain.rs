@@ -166,7 +166,7 @@ impl Report {
         let reasons = reasons(problem, kind, hardware)?;
         let tiles = Tiles::new(problem, &config, multiprocessors);
         let [products, memory] = least_seconds(&Roof::H200, problem);
-        // A multiprocessor has its share of the products, and all have the memory together.
+        // An SM has its share of the arithmetic, and all SMs share the memory.
         let computed = if tiles.busy > 0.0 { products / tiles.busy } else { 0.0 };
         let (limit, expected) = match computed.max(memory) {
             most if most < START => ("start", START),
