@@ -269,7 +269,7 @@ const fn lies(copy: &TiledCopy, side: Side, place: &Place) -> Fit<bool> {
     let parts = tri!(copy.tidfrg(side, layout)); // ((Thr,(Val,RestVal)),(RestM,RestN,...))
     if matches!(copy.atom.op, CopyOp::AutoVectorizing | CopyOp::Tma { .. } | CopyOp::Bulk(Transfer::Prefetch))
     {
-        // These copies find their own width, or go by coordinates.
+        // These copies find their own width, or use coordinates.
         return Ok(true);
     }
     let tv = known!(parts.mode(0));

@@ -154,7 +154,7 @@ impl GemmKernel {
             Batch::Single | Batch::Strided | Batch::Pointers => {
                 self.config.schedule.blocks(tiles, multiprocessors / self.config.multicast() as u32)
             }
-            // How many tiles there are is not known. Blocks of a multistage mainloop may share a multiprocessor.
+            // How many tiles there are is not known. Blocks of a multistage mainloop may share an SM.
             Batch::Grouped { .. } => {
                 let together = if self.config.loads_by_maps() { 1 } else { TOGETHER };
                 tiles.min(u64::from(multiprocessors) * together)

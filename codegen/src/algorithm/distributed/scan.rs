@@ -82,7 +82,7 @@ pub fn scan<'f, G: Group>(
 
     let mut blocks = Vec::new();
     for value in 0..dist.size() {
-        // From the beginning, padding stands after all elements.
+        // From the beginning, padding comes after all elements.
         let total = how.rule.element(group, (tile, mode, &origin), value, reverse)?;
         let through = Some(total.clone());
         blocks.push(Block { value, total, before: None, through, parts: Vec::new() });
@@ -135,7 +135,7 @@ pub fn scan<'f, G: Group>(
         let mut tuple = tuple.unwrap_or_default();
         let own = first - dist.offset(value, rank)[mode];
         if exclusive && (0..=dist.reach(mode)).contains(&own) {
-            // Nothing stands before the first element.
+            // Nothing comes before the first element.
             let nothing = how.rule.empty(group)?;
             let here = Cond::equal(&origin[mode], &Expr::from(own));
             tuple = how.rule.select(group, &here, &nothing, &tuple)?;
@@ -179,7 +179,7 @@ fn scan_values<G: Group>(
             };
             let next = how.rule.combine(group, &before, &block.total)?;
             if block.through.as_ref() == Some(&block.total) {
-                // A single element that nothing stands before yet.
+                // A single element without earlier elements.
                 block.through = Some(next.clone());
                 block.before = Some(before);
             } else {

@@ -44,7 +44,7 @@ impl Share {
         let length = read(b, &place)?;
         let keys = b.index_of(&length[0])?.minimum(&interface.capacity);
         let zero = Expr::from(0);
-        // The key of the first query's own, which lies before the first key where there are fewer keys than queries.
+        // The key of the first query's own, which is before the first key if there are fewer keys than queries.
         let own = &(&keys - &interface.queries()) + first_query;
         let end = (&own + interface.config.rows[1]).minimum(&keys).maximum(&zero);
         let end = b.bounded(&end, MAX_KEYS)?;
