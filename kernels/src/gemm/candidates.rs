@@ -231,7 +231,7 @@ fn of_tile(
         // Parts of C that come in turns make room for stages, where these are few. Turns take no time of a team that multiplies meanwhile.
         let enough = stores.iter().position(|(_, held)| teams == 1 && room(*held) > LEAST_STAGES);
         for (store, held) in stores.into_iter().take(enough.map_or(usize::MAX, |enough| enough + 1)) {
-            // As many as fit, or as many as leave room for a second block on the multiprocessor.
+            // As many as fit, or as many as leave room for a second block on the SM.
             let halves = (MAX_SHARED / 2 - 2048 - teams * held) / ((rows + columns) * depth);
             let mut stages = vec![room(held).min(MOST_STAGES), halves.min(MOST_STAGES)];
             stages.sort_unstable();
@@ -281,7 +281,7 @@ fn schedules(problem: &Problem, tile: [i64; 3]) -> Vec<Schedule> {
 /// How a tile of C can be stored, and the bytes of shared memory that this takes.
 fn stores(problem: &Problem, schedule: Schedule, [rows, columns]: [i64; 2], unit: i64) -> Vec<(Store, i64)> {
     let (c, element) = (problem.c(), i64::from(problem.output().bits()) / 8);
-    // Elements that a line of C begins and ends with a multiple of, up to what tensor copies need.
+    // Elements that a line of C begins and ends with a multiple of, up to the alignment that TMA needs.
     let line = 16 / element;
     let whole = widest(&[line, 2, 1], &[c.ld(), c.extents()[c.contiguous()], c.alignment() / element]);
     let direct = Store::Direct { vector: if c.contiguous() == 1 { whole.min(2) } else { 1 } };
@@ -297,7 +297,7 @@ fn stores(problem: &Problem, schedule: Schedule, [rows, columns]: [i64; 2], unit
         _ if whole == line => Store::Tma { tile, stages },
         vector => Store::Coalesced { tile, vector },
     };
-    // All of the tile, or some rows, or some columns of these. Tensor copies of one turn read while the next one is written.
+    // All of the tile, or some rows, or some columns of these. The TMA copies of one iteration read while the next one is written.
     let by_maps = whole == line;
     let share = |shares: i64| ([unit, columns / shares], if by_maps { 2 } else { 1 });
     let turns = if by_maps { [share(4), share(8)] } else { [share(2), share(4)] };
