@@ -139,7 +139,7 @@ impl Lay {
             if i == parts.low.leaf_count() {
                 return Ok(parts);
             }
-            // The first leaf outside of the map stands before a leaf of the map: widen the map to include it.
+            // The first leaf outside of the map is before a leaf of the map: widen the map to include it.
             least = match (self.extent(i).get(), self.step(i)) {
                 (Some(extent), Stride::Int(d)) if extent & (extent - 1) == 0 && d.coef > 0 => {
                     let width = d.coef.ilog2() + extent.ilog2();
