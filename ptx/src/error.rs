@@ -239,7 +239,7 @@ impl Error {
             return self.to_string();
         };
         let from = place.saturating_sub(BEFORE);
-        // Tabs stay, so that the caret stands under its character.
+        // Tabs stay, so that the caret is under its character.
         let shown: String = quoted.chars().skip(from).take(BEFORE + AFTER).collect();
         let blank: String = (quoted.chars().skip(from).take(place - from))
             .map(|c| if c == '\t' { '\t' } else { ' ' })
