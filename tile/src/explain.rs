@@ -203,7 +203,7 @@ impl fmt::Display for Explanation {
             let mut notes = notes::of(plan, id, &self.sizes, &feeding);
             let axes = self.bounds.access(id);
             if !axes.is_empty() {
-                // Of what lies beyond an array, a TMA copy reads zeros: nothing in the kernel compares. The end of a part is the kernel's own.
+                // TMA reads zeros beyond an array: nothing in the kernel compares. The end of a part is the kernel's own.
                 let whole = |array: ArrayId| matches!(plan.func.arrays()[array.index()], Array::Param(_));
                 let op = plan.func.op(id);
                 let copied = plan.products.pipeline.loads.contains_key(&id)

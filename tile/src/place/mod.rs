@@ -327,7 +327,7 @@ impl<'a> Trial<'a> {
 
     /// Registers of a thread's tiles.
     fn registers(&self, plan: &Plan) -> f64 {
-        // What MMAs take from shared memory lies packed.
+        // Operands of MMAs in shared memory are packed.
         if self.summed && self.most == 0 { plan.packed() } else { plan.registers() }
     }
 

@@ -169,7 +169,7 @@ fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &B
     for (round, &pairs) in ROUNDS[..rounds].iter().enumerate() {
         for pair in 0..pairs {
             for entrant in &mut field {
-                // By turns the one and the other first.
+                // Alternating which of the two is first.
                 let first = if pair % 2 == 0 { [&usual, &entrant.launch] } else { [&entrant.launch, &usual] };
                 let costs = [cost(device, first[0], slice)?, cost(device, first[1], slice)?];
                 let [of_usual, own] = if pair % 2 == 0 { costs } else { [costs[1], costs[0]] };

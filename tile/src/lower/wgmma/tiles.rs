@@ -179,7 +179,7 @@ impl Lowering<'_> {
         let missing = || unfit("a tile without a place in shared memory");
         let [base, matrices] = self.products.buffers.get(&place).cloned().ok_or_else(missing)?;
         if !self.loops.is_empty() {
-            // The MMAs of the iteration before have read what stands there.
+            // The MMAs of the iteration before have read the old tile.
             self.settle_all()?;
             self.meet();
         }

@@ -65,7 +65,7 @@ impl Plan {
             });
             found
         };
-        // To alternate takes barriers: it pays where threads have much to do with the sums.
+        // To alternate takes barriers: it pays if threads compute much with the accumulators.
         let reduces = |id: &OpId| matches!(func.op(*id).kind, Kind::Reduce { .. });
         let fits = (products.len() > 1 || ops[last + 1..].iter().any(reduces))
             && ops[first..=last].iter().all(stands)

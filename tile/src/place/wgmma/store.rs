@@ -69,7 +69,7 @@ impl Choice<'_> {
         let extents = [all(fast), rows.iter().map(|(_, extent)| extent).product()];
         let dtype = func.ty(operands[0]).dtype;
         let bytes = i64::from(dtype.bits()) / 8;
-        // Tensor copies write whole units of 16 bytes.
+        // TMA writes whole units of 16 bytes.
         let (Known::Is(n) | Known::MultipleOf(n)) = param.extents[fast];
         let whole = bytes > 0 && n * bytes % WIDEST == 0;
         let sliced = func.slices(view.array).next().is_some();
