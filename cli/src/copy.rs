@@ -17,7 +17,7 @@ use crate::CommandResult;
 use crate::elements::{bytes_of, untyped};
 use crate::run::{self, DeviceReport, KernelReport, Peak, Session, Timing, bytes, checks, line};
 
-/// What `girih copy --help` and `girih emit copy --help` say of layouts.
+/// The text on layouts of `girih copy --help` and `girih emit copy --help`.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   a transpose               girih copy '(4096,4096):(4096,1)' '(4096,4096):(1,4096)' --dtype f32
@@ -172,8 +172,8 @@ fn copy(session: &Session, args: &Args, problem: &Problem) -> Result<Report, Box
     })
 }
 
-/// What the copy holds at once of a source and a destination of this many elements, and of indices: on the host the destination twice, with a mark for
-/// each element.
+/// The peak memory of a copy with a source and a destination of this many elements, and indices: on the host also a second destination, with a mark
+/// for each element.
 fn peak(problem: &Problem, [m, n]: [i64; 2]) -> Peak {
     let indices = problem.gathered().map_or(0, |gather| problem.modes()[gather.mode].extent);
     let [source, target] = [m, n].map(|elements| bytes(elements, problem.dtype()));
@@ -185,7 +185,7 @@ fn peak(problem: &Problem, [m, n]: [i64; 2]) -> Peak {
     Peak { device, host: device.saturating_add(marks), checks }
 }
 
-/// A place of the destination, and the element of the source that comes there; none for the fill.
+/// A place of the destination, and the element of the source that comes there; `None` for the fill.
 type Moved = Result<(usize, Option<usize>), girih_layout::Error>;
 
 impl ProblemArgs {
@@ -224,7 +224,7 @@ impl ProblemArgs {
     }
 }
 
-/// What `girih copy` reports.
+/// The report of `girih copy`.
 #[derive(Serialize)]
 struct Report {
     device: DeviceReport,

@@ -3,7 +3,7 @@
 use girih_sim::Report;
 use serde::{Serialize, Serializer};
 
-/// What a launch executed, as a map from names to counts. The warnings are left out: a report counts those of all executions.
+/// The counts of a launch, as a map from names to counts. The warnings are left out: a report counts those of all executions.
 pub(crate) struct Counts(pub(crate) Report);
 
 impl Serialize for Counts {

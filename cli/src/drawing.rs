@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::output::Output;
 use crate::{CommandResult, Error};
 
-/// What is printed.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// The picture as text
@@ -44,10 +44,10 @@ pub(crate) struct Drawing {
     pub(crate) json: bool,
 }
 
-/// What can be printed of a picture, or why it can't.
+/// The printed text of a picture, or the reason why there is none.
 pub(crate) type Printed<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// What can be printed of a picture. Each is made when it is asked for.
+/// The forms in which a picture can be printed. Each is made on request.
 pub(crate) trait Drawn {
     fn text(&self) -> Printed<String>;
     fn json(&self) -> Printed<Value>;

@@ -1,5 +1,4 @@
-//! Elements on the host whose dtype is known at run time, so that what handles them is compiled once, and not for each pair of dtypes of
-//! A and C.
+//! Elements on the host whose dtype is known at run time, so that code for them is compiled once and not for each pair of dtypes of A and C.
 
 use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Pod};

@@ -1,4 +1,4 @@
-//! `girih emit`: prints the PTX of a kernel, or writes the machine code that NVIDIA's assembler makes of it, without a device.
+//! `girih emit`: prints the PTX of a kernel, or writes the machine code of NVIDIA's assembler, without a device.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ struct To {
     json: bool,
 }
 
-/// What is emitted.
+/// The emitted module.
 struct Emitted {
     /// The kernel, with comments.
     module: Module,
@@ -253,7 +253,7 @@ fn annotated(mut module: Module, notes: Vec<String>, partitions: &[(&str, String
     module
 }
 
-/// What is emitted, for other programs.
+/// The emitted module, for other programs.
 fn object(Emitted { module, kernels }: &Emitted, to: &To) -> Value {
     let kernel = |kernel: &girih_codegen::Kernel| {
         let names: Vec<String> =

@@ -1,4 +1,4 @@
-//! The errors that commands make themselves. The errors of the libraries are passed on unchanged.
+//! The errors of commands. Errors of the libraries are passed on unchanged.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use girih_notation::Extents;
 use girih_notation::names::{did_you_mean, did_you_mean_of, near};
 use girih_tensor::DType;
 
-/// What the dtypes of A and B, and those of C, are called.
+/// The names of the dtypes of A and B, and of the dtypes of C.
 const INPUTS: [&str; 10] = ["f32", "tf32", "f64", "f16", "bf16", "e4m3", "fp8", "e5m2", "s8", "int8"];
 const OUTPUTS: [&str; 9] = ["f32", "f64", "f16", "bf16", "e4m3", "fp8", "e5m2", "s32", "int32"];
 
@@ -20,7 +20,7 @@ pub(crate) enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// No GEMM takes elements of the file's type.
@@ -36,7 +36,7 @@ pub(crate) enum Error {
     Argument {
         /// The argument.
         text: String,
-        /// What would be accepted.
+        /// The accepted value.
         expected: String,
     },
     /// A line of a file of launches cannot be read.
@@ -46,7 +46,7 @@ pub(crate) enum Error {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         message: String,
     },
     /// There is no program over tiles with this name.
@@ -64,7 +64,7 @@ pub(crate) enum Error {
     Records {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         message: String,
     },
     /// A result is wrong, or something was found in a run.
@@ -84,9 +84,9 @@ pub(crate) enum Error {
     /// Nothing that a list has is called so.
     #[error("none of the {what} has `{part}` in its name{}", did_you_mean_of(.near, &format!("girih list {what}")))]
     NothingListed {
-        /// What the names have to have in them.
+        /// The required part of the names.
         part: String,
-        /// What is listed.
+        /// The kind of entries.
         what: &'static str,
         /// The names that are most like it.
         near: Vec<String>,
@@ -96,7 +96,7 @@ pub(crate) enum Error {
     Ptx {
         /// The file.
         file: PathBuf,
-        /// What is wrong, with the line quoted.
+        /// The error, with the line quoted.
         message: String,
     },
     /// A file has no program over tiles.
@@ -104,7 +104,7 @@ pub(crate) enum Error {
     Program {
         /// The file.
         file: PathBuf,
-        /// What is wrong, and in which line.
+        /// The error, and its line.
         message: String,
     },
     /// No kernel was named, and the file does not have exactly one kernel.
@@ -134,11 +134,11 @@ pub(crate) enum Error {
     /// `--dtype` and a file contradict each other.
     #[error("--dtype is {flag}, but {} holds {file} ({descr}): leave --dtype out, or convert the file", .path.display())]
     DTypeFlag {
-        /// What `--dtype` says.
+        /// The dtype of `--dtype`.
         flag: DType,
         /// The file.
         path: PathBuf,
-        /// What the file holds.
+        /// The dtype of the file.
         file: DType,
         /// The dtype of the file as numpy writes it.
         descr: String,
@@ -167,11 +167,11 @@ pub(crate) enum Error {
     ExtentFlag {
         /// `m`, `n` or `k`.
         name: &'static str,
-        /// What the argument says.
+        /// The value of the argument.
         flag: i64,
         /// The file.
         path: PathBuf,
-        /// What the file says.
+        /// The value of the file.
         file: i64,
     },
     /// A record of times was asked of the simulator.
@@ -180,7 +180,7 @@ pub(crate) enum Error {
     /// The arrays, and what they are copied to and compared with, are larger than a memory.
     #[error(transparent)]
     Memory(#[from] ShortMemory),
-    /// What a text says is not there, or a file of an array cannot be read.
+    /// A name in a text does not exist, or a file of an array cannot be read.
     #[error(transparent)]
     Notation(#[from] girih_notation::Error),
     /// Something has no picture.

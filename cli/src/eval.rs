@@ -1,4 +1,4 @@
-//! `girih eval --jsonl`: evaluates operations for other programs, one JSON object in each line: of layouts, or of tiles.
+//! `girih eval --jsonl`: evaluates layout operations or tile operations for other programs, one JSON object in each line.
 
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     jsonl: bool,
 }
 
-/// What runs programs of the tile language.
+/// The device that runs programs of the tile language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum On {
     /// The reference evaluator, which defines what programs mean
@@ -43,7 +43,7 @@ enum On {
     Cuda,
 }
 
-/// The architecture that the simulator is.
+/// The simulator's architecture, sm_90.
 const SIM: u32 = 90;
 
 pub(crate) fn run(args: Args) -> CommandResult {
@@ -65,7 +65,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Answers every line as soon as the line is read.
+/// Answers every line when it is read.
 fn answer_all(
     mut input: impl BufRead,
     mut output: impl Write,

@@ -1,4 +1,4 @@
-//! `girih explain`: why a problem gets the kernel that it gets, and what limits it, without a device.
+//! `girih explain`: the reasons for the choice of a kernel and the limit of its speed, without a device.
 
 mod attention;
 mod decode;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is chosen, why, and what the hardware allows.
+/// The chosen configuration, the reasons, and the hardware's limits.
 #[derive(Serialize)]
 struct Report {
     m: i64,
@@ -169,7 +169,7 @@ impl Report {
         let reasons = reasons(problem, kind, hardware)?;
         let tiles = Tiles::new(problem, &config, multiprocessors);
         let [products, memory] = least_seconds(&Roof::H200, problem);
-        // A multiprocessor has its share of the products, and all have the memory together.
+        // An SM has its share of the arithmetic, and all SMs share the memory.
         let computed = if tiles.busy > 0.0 { products / tiles.busy } else { 0.0 };
         let (limit, expected) = match computed.max(memory) {
             most if most < START => ("start", START),

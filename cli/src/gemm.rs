@@ -53,7 +53,7 @@ pub(crate) struct Args {
     run: run::RunArgs,
 }
 
-/// What the output of the first command ends with.
+/// The end of the first command's output.
 const NEXT: &str = "
 next: a kernel of your own                   docs/tile/1-hello.md
       what these lines say                   docs/command-line.md

@@ -60,7 +60,7 @@ enum Command {
     Emit(emit::Args),
     /// Say why a problem gets the kernel that it gets, and what limits it
     Explain(explain::Args),
-    /// Measure configurations for a problem beside each other, and record the fastest
+    /// Measure configurations for a problem against each other, and record the fastest
     Tune(tune::Args),
     /// Evaluate a layout expression and print the layout
     Layout(layout::Args),

@@ -1,4 +1,4 @@
-//! `girih list`: what other commands take by name.
+//! `girih list`: the names that other commands accept.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -56,7 +56,7 @@ impl What {
     }
 }
 
-/// What is listed under a name, in columns for people and in fields for programs.
+/// An entry of a list, in columns for people and in fields for programs.
 struct Row {
     name: String,
     columns: Vec<String>,

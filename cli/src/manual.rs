@@ -1,4 +1,4 @@
-//! `girih completions` and `girih man`: what shells and `man` know of the command line, made of the command line itself.
+//! `girih completions` and `girih man`: shell completions and the manual, generated from the definition of the command line.
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Files that are written as a whole or not at all.
+//! Output files, which are written completely or not at all.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};

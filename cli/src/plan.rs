@@ -206,7 +206,7 @@ fn check(tv: &Lay, tile: &Shape) -> Result<Answer> {
     Ok((lines, Value::Object(object), proofs[0].2.is_ok()))
 }
 
-/// What an access does to banks of shared memory and sectors of global memory, and the widest vector.
+/// The bank conflicts and sectors of an access, and the widest vector.
 fn access(memory: &Composed, tv: &Lay, dtype: DType, vector: Option<i64>) -> Result<Answer> {
     let traffic = traffic(memory, tv, i64::from(dtype.bits()), vector)?;
     let object = serde_json::to_value(TrafficReport::from(&traffic))?;

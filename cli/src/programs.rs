@@ -1,4 +1,4 @@
-//! `girih tile`: programs over tiles, without a device.
+//! `girih tile`: tile programs, without a device.
 
 use std::borrow::Cow;
 use std::io;

@@ -1,4 +1,4 @@
-//! Progress of what takes longer than a second, on stderr if that is a terminal.
+//! The progress of long operations, on stderr if that is a terminal.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

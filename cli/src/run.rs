@@ -1,4 +1,4 @@
-//! What the commands that run kernels share: the device, the measurement of time, and parts of reports.
+//! The common parts of commands that run kernels: the device, the measurement of time, and parts of reports.
 
 mod report;
 
@@ -26,15 +26,15 @@ pub(crate) struct RunArgs {
 /// The bytes that a command holds at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peak {
-    /// In the device's memory: inputs, results, and what kernels need besides.
+    /// In the device's memory: inputs, results, and the other memory of kernels.
     pub(crate) device: u64,
     /// In the host's memory: inputs, results, what these are compared with, and copies on the way.
     pub(crate) host: u64,
-    /// In the host's memory besides, if a simulator checks the run: what it remembers of accesses ([`checks`]).
+    /// In the host's memory too, if a simulator checks the run: its shadow of accesses ([`checks`]).
     pub(crate) checks: u64,
 }
 
-/// What a simulator's checks remember at most of an array of this many bytes, of which a kernel accesses this many elements.
+/// The most memory that a simulator's checks use for an array of this many bytes, of which a kernel accesses this many elements.
 pub(crate) fn checks(array: u64, elements: u64, dtype: DType) -> u64 {
     /// Bytes that are remembered together.
     const PAGE: u64 = 4096;

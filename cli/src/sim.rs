@@ -38,7 +38,7 @@ arguments with which the kernel cannot be launched; 3 if a file cannot be read o
 simulator cannot run the kernel. Files are written only with the exit status 0; only the recording of
 --record is written in any case.";
 
-/// The checks beside that of alignment.
+/// The checks other than alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Check {
     /// Accesses of the same memory that nothing orders
@@ -125,7 +125,7 @@ pub(crate) fn run(args: Args) -> CommandResult {
 }
 
 impl Args {
-    /// What is to be launched, and the name of the kernel if one is chosen.
+    /// The launch, and the name of the kernel if one is chosen.
     fn plan(&self) -> Result<(Plan, Option<String>), Error> {
         let Some(file) = &self.launches else {
             let (grid, block) = (self.grid.unwrap_or([1; 3]), self.block.unwrap_or([1; 3]));
@@ -166,7 +166,7 @@ impl std::fmt::Display for Reports {
 /// A grid, and how many launches it took to find it.
 type Least = ([u32; 3], u32);
 
-/// The least grid with which a launch on the initial memory fails; none if the launch did not fail again.
+/// The least grid with which a launch on the initial memory fails; `None` if the launch did not fail again.
 fn reduced(
     plan: &Plan,
     module: &girih_ptx::Module,

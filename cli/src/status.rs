@@ -1,4 +1,4 @@
-//! What a process of girih ends with.
+//! The exit status of girih.
 
 use std::error::Error as StdError;
 use std::io;

@@ -1,4 +1,4 @@
-//! `girih tune`: measures what computes the same beside each other, and records the fastest.
+//! `girih tune`: measures configurations of the same problem against each other, and records the fastest.
 
 mod attention;
 mod contest;

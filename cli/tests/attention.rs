@@ -25,7 +25,7 @@ fn floats(path: &Path, shape: &[usize], values: &[f32]) {
     save(path, "<f4", shape, &values.iter().map(|x| x.to_le_bytes()).collect::<Vec<_>>());
 }
 
-/// The numbers of such a file, behind its header.
+/// The numbers of such a file, after its header.
 pub(crate) fn load(path: &Path) -> Vec<f32> {
     let bytes = std::fs::read(path).expect("read");
     let begin = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));

@@ -28,7 +28,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// A fenced block: the word behind the fence, the text, and where the text begins and ends in the file.
+/// A fenced block: the word after the fence, the text, and where the text begins and ends in the file.
 struct Block<'a> {
     word: &'a str,
     text: &'a str,

@@ -1,4 +1,4 @@
-//! Atoms, which describe by layouts what one instruction does.
+//! Atoms: one instruction each, with the layouts of its operands.
 //!
 //! An atom is data: its PTX form, its shape and how threads and values map onto its tile. MMA layouts map
 //! (thread, value) to the colexicographic index in the tile in elements, A as M x K, B as N x K, C as M x N; copy

@@ -1,4 +1,4 @@
-//! Tiled copies and MMAs, and their partitions, as constants, so that operands that do not fit do not compile.
+//! Tiled copies and MMAs, and their partitions, as Rust constants: operands that do not fit are compile errors.
 //!
 //! The functions check as [`TiledMma`] and [`TiledCopy`] do when a program runs, and refuse in the same words, but allocate nothing.
 //! [`constant!`](crate::constant!) takes the results of these functions, or stops the compiler with the text; `cargo check` shows it.
@@ -269,7 +269,7 @@ const fn lies(copy: &TiledCopy, side: Side, place: &Place) -> Fit<bool> {
     let parts = tri!(copy.tidfrg(side, layout)); // ((Thr,(Val,RestVal)),(RestM,RestN,...))
     if matches!(copy.atom.op, CopyOp::AutoVectorizing | CopyOp::Tma { .. } | CopyOp::Bulk(Transfer::Prefetch))
     {
-        // These copies find their own width, or go by coordinates.
+        // These copies find their own width, or use coordinates.
         return Ok(true);
     }
     let tv = known!(parts.mode(0));

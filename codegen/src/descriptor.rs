@@ -27,7 +27,7 @@ impl Engine for Descriptor {
 }
 
 impl Descriptor {
-    /// The fields of the descriptor besides the address.
+    /// The fields of the descriptor other than the address.
     pub fn desc(&self) -> GmmaDesc {
         self.desc
     }

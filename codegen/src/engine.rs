@@ -14,7 +14,7 @@ pub use rmem::Rmem;
 pub(crate) use rmem::per_register;
 pub use smem::Smem;
 
-/// The most elements that a step may go, which is more than any address space has.
+/// The most elements of a step, more than the elements of any address space.
 const FARTHEST: i128 = 1 << 48;
 
 impl Index for Expr {
@@ -101,7 +101,7 @@ pub trait Memory: Engine<Index = Expr> {
     /// The element type.
     fn dtype(&self) -> DType;
 
-    /// The address in bytes of the element at which the engine is.
+    /// The address in bytes of the engine's first element.
     ///
     /// # Errors
     /// [`crate::Error::Arithmetic`] if a swizzled offset can be negative, [`crate::Error::Mismatch`] if an element

@@ -43,7 +43,7 @@ pub enum Error {
     /// Index arithmetic that has no rule.
     #[error("{operation} of {operand}{}: {accepted} is accepted", .by.map_or_else(String::new, |by| format!(" by {by}")))]
     Arithmetic {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
         /// The expression.
         operand: String,
@@ -64,11 +64,11 @@ pub enum Error {
         operands.join(" and ")
     )]
     Large {
-        /// What was asked for.
+        /// The operation.
         operation: &'static str,
         /// The operands; of a large one its first factors.
         operands: Vec<String>,
-        /// What there is too much of.
+        /// The quantity that is too large.
         what: &'static str,
         /// How much the result has.
         found: usize,
@@ -163,7 +163,7 @@ pub enum Error {
         what: &'static str,
         /// The layout or shape that does not fit.
         layout: String,
-        /// What the layout was to fit.
+        /// The layout or shape that it should fit.
         with: String,
         /// What would be accepted.
         accepted: &'static str,
@@ -232,7 +232,7 @@ pub enum Error {
     /// A dtype whose elements are parts of a byte.
     #[error("{what} of {dtype}: a dtype of whole bytes is accepted")]
     PartOfByte {
-        /// What has the dtype.
+        /// The object with this dtype.
         what: &'static str,
         /// The dtype.
         dtype: girih_tensor::DType,
@@ -264,7 +264,7 @@ pub struct Incongruence {
     pub parts: [String; 2],
     /// The thread.
     pub thread: i64,
-    /// The value's number among the thread's.
+    /// The value's index among the thread's.
     pub value: i64,
     /// The element in the first part, and in the second.
     pub elements: [String; 2],

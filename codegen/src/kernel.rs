@@ -1,4 +1,4 @@
-//! A kernel as a value: its module, and what its launch has to know.
+//! A generated kernel: its module, and the data that its launch needs.
 
 use girih_ptx::{KernelInfo, Module, ParamInfo};
 

@@ -1,4 +1,4 @@
-//! Operands that do not fit, as constants can report them: [`Error`] without a heap.
+//! The errors of constant evaluation for operands that do not fit: [`Error`] without a heap.
 #![expect(
     clippy::result_large_err,
     reason = "an error holds the layout that does not fit; the results are as large"

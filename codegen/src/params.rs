@@ -73,10 +73,10 @@ impl<A> AsRef<Kernel> for Generated<A> {
     }
 }
 
-/// What a launch gives for a parameter.
+/// An argument of a launch for a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// What the caller gives.
+    /// An argument that the caller passes.
     Slot(Slot<Name>),
     /// The tensor map of the memory that the caller gives by this name.
     Map(Name, Tiled),
@@ -88,7 +88,7 @@ pub enum Value {
     F32(f32),
 }
 
-/// What the caller gives by a name, another one in each call.
+/// An argument that each call passes by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slot<N> {
     /// The 64-bit address of memory, or a number.
@@ -111,7 +111,7 @@ impl<N: std::ops::Deref<Target = str>> Slot<N> {
 }
 
 impl Value {
-    /// What each call gives for the parameter, of a tensor map its memory; none for what all calls have in common.
+    /// The name of the argument that each call passes for the parameter (of a tensor map its memory); `None` for a value that all calls share.
     pub fn slot(&self) -> Option<Slot<&str>> {
         match self {
             Value::Slot(slot) => Some(slot.as_deref()),
@@ -279,7 +279,7 @@ impl<A: 'static> Params<A> {
         }
     }
 
-    /// What a launch with these arguments gives for each parameter.
+    /// The value of each parameter in a launch with these arguments.
     ///
     /// # Errors
     /// [`BuilderError::TensorMap`] for numbers that tensor maps do not take: extents below 1, strides that are no multiples of 16 bytes.

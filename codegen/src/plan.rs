@@ -1,7 +1,6 @@
-//! Answers about a partition before its kernel runs: proofs that the partition is right, bank conflicts, sectors.
+//! Analyses of a partition before its kernel runs: proofs that each element has one owner, bank conflicts, sectors.
 //!
-//! CuTe's users print layouts and stare at them; here each question is a function, and a refusal names the two places
-//! that hold the same element, or the element that no thread holds.
+//! Each question is a function. An error names the two places that hold the same element, or the element that no thread holds.
 
 mod access;
 mod along;

@@ -1,4 +1,4 @@
-//! Hash maps with a fast hash that does not resist keys that are chosen to collide.
+//! Hash maps with a fast hash that does not resist hash flooding.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

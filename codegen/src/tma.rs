@@ -22,7 +22,7 @@ const ALIGN: i64 = 128;
 /// The tensor in global memory has one mode for each dimension of the map, in any order; shapes and strides may be
 /// symbolic until [`TmaCopy::tiled`].
 ///
-/// A store writes whole units of 16 bytes: where the tensor's contiguous mode ends inside a unit, a GPU overwrites what is behind its end, as the
+/// A store writes whole units of 16 bytes: where the tensor's contiguous mode ends inside a unit, a GPU overwrites the bytes after its end, as the
 /// simulator does. [`TmaCopy::tiled`] therefore refuses to store such a tensor; loads take any extent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmaCopy {
@@ -144,7 +144,7 @@ impl TmaCopy {
     }
 
     /// The boxes of a tile: of the coordinates `global`, and of shared memory (CuTe's `tma_partition`). Both are (Box,RestX,RestY,...), and modes
-    /// behind the tile's, such as tiles along K and stages, are kept.
+    /// after the tile's, such as tiles along K and stages, are kept.
     ///
     /// # Errors
     /// As [`ThrCopy::partition_s`](crate::ThrCopy::partition_s).

@@ -25,7 +25,7 @@ fn adding(name: &str, value: f64, bound: i64) -> Kernel {
     b.finish().unwrap()
 }
 
-/// The 32 words after a kernel of the module; each word is at first its thread's number.
+/// The 32 words after a kernel of the module; each word is at first its thread's index.
 fn run(module: &Module, name: &str) -> Result<Vec<u32>, girih_sim::Error> {
     let memory = Memory::new();
     let words: Vec<u8> = (0..32u32).flat_map(u32::to_le_bytes).collect();

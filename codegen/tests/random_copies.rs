@@ -126,7 +126,7 @@ fn kernel(case: &Case) -> Result<Module, Error> {
     let array = |pointer: Expr, modes: &Modes| Tensor::new(Gmem::new(pointer, case.dtype), modes.lay());
     let target = array(b.pointer("dst", 16), &case.target);
     let source = array(b.pointer("src", 16), &case.source);
-    // The thread's number is 0, which is known only when the kernel runs.
+    // The thread's index is 0, which is known only when the kernel runs.
     let thread = b.special(Special::TidX);
     assert_eq!(thread.as_constant(), None);
     let cond = |wanted: &(bool, bool)| match wanted {

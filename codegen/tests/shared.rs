@@ -37,7 +37,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(nested, 0..6)
 }
 
-/// The first byte of a range, and the byte behind the range.
+/// The first byte of a range, and the byte after the range.
 type Bytes = (i64, i64);
 
 fn disjoint(a: Bytes, b: Bytes) -> bool {

@@ -211,7 +211,7 @@ fn strides_of_single_elements_do_not_count() {
     assert!(odd.at(0x10_0000).is_err());
 }
 
-/// A store writes whole units of 16 bytes: it would overwrite what is behind a row that ends inside one, and is refused. A load is not.
+/// A store writes whole units of 16 bytes: it would overwrite the bytes after a row that ends inside one, and is refused. A load is not.
 #[test]
 fn stores_end_with_whole_units() {
     for width in 1..=80 {

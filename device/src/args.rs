@@ -122,7 +122,7 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// The number of bits of the argument, 32 or 64, and the bits themselves; none for an argument of another size.
+    /// The number of bits of the argument, 32 or 64, and the bits themselves; `None` for an argument of another size.
     fn number(&self) -> Option<(u32, u64)> {
         match *self {
             Arg::U32(v) => Some((32, v.into())),

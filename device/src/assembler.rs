@@ -1,4 +1,4 @@
-//! NVIDIA's assembler, where it is installed.
+//! NVIDIA's assembler `ptxas`, if it is installed.
 
 use std::{
     env,
@@ -32,21 +32,21 @@ pub struct Assembler {
     path: PathBuf,
 }
 
-/// What an assembler makes of a module.
+/// The result of assembling a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assembled {
     /// The machine code: an ELF file, which NVIDIA calls a cubin.
     pub code: Vec<u8>,
-    /// What the assembler says: registers, spills, warnings.
+    /// The assembler's log: registers, spills, warnings.
     pub log: String,
 }
 
 impl Assembler {
-    /// The program of this path, or of this name in the folders of `PATH`; none if there is no such file.
+    /// The program of this path, or of this name in the folders of `PATH`; `None` if there is no such file.
     pub fn find(program: impl AsRef<Path>) -> Option<Assembler> {
         let program = program.as_ref();
         let folders = env::var_os("PATH").unwrap_or_default();
-        // As a shell does, a name alone is not looked for in the current folder.
+        // As in a shell, a name alone is not searched for in the current folder.
         let here = (program.components().count() > 1).then(|| program.to_path_buf());
         let file = [program.as_os_str(), env::consts::EXE_SUFFIX.as_ref()].into_iter().collect::<OsString>();
         let named = env::split_paths(&folders).map(|folder| folder.join(&file));
@@ -54,9 +54,8 @@ impl Assembler {
         Some(Assembler { path })
     }
 
-    /// The assembler that the environment variable `GIRIH_PTXAS` names, by its path or as a program in `PATH`; none without the
-    /// variable. With it, [`Device::load`](crate::Device::load) has modules compiled by this assembler in the place of the driver's
-    /// compiler.
+    /// The assembler that the environment variable `GIRIH_PTXAS` names, by its path or as a program in `PATH`; `None` without the variable. If it is
+    /// set, [`Device::load`](crate::Device::load) compiles modules with this assembler instead of the driver's compiler.
     ///
     /// # Errors
     /// [`Error::NoAssembler`] if there is no such program.
@@ -74,8 +73,8 @@ impl Assembler {
         &self.path
     }
 
-    /// Compiles a module for the architecture `sm`, 90 for instance: if the module's target is one of a single architecture or of a family
-    /// (`sm_90a`), for that target.
+    /// Compiles a module for the architecture `sm`, 90 for instance. A module whose target is specific to an architecture or a family (`sm_90a`) is
+    /// compiled for that target.
     ///
     /// # Errors
     /// [`Error::NoAssembler`] if the program does not run; [`Error::Jit`] with its log if it refuses the module.
@@ -95,7 +94,7 @@ impl Assembler {
         target: &str,
         optimization: Optimization,
     ) -> Result<Assembled, Error> {
-        // Nobody else may write what is read back: the folder is its owner's alone, and its name nobody can know before.
+        // Other users must not write the file that is read back: the folder is its owner's alone, and its name is random.
         let folder =
             tempfile::Builder::new().prefix("girih-").tempdir().map_err(|error| self.failed(&error))?;
         self.run(text, target, optimization, &folder.path().join("code.cubin"))
@@ -142,7 +141,7 @@ impl Assembler {
     }
 }
 
-/// The name of what a module is compiled for on a device of the architecture `sm`.
+/// The target, `--gpu-name`, of a module on a device of the architecture `sm`.
 pub(crate) fn target(module: &ptx::Module, sm: u32) -> String {
     match module.target {
         ptx::Target { sm, suffix: Some(suffix) } => format!("sm_{sm}{suffix}"),
@@ -150,7 +149,7 @@ pub(crate) fn target(module: &ptx::Module, sm: u32) -> String {
     }
 }
 
-/// The assembler's word for a level. 3 is its highest.
+/// The value of `--opt-level`. 3 is the highest.
 fn level(optimization: Optimization) -> &'static str {
     match optimization {
         Optimization::None => "0",

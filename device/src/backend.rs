@@ -28,13 +28,13 @@ pub(crate) trait Backend: Send + Sync {
     /// Starts a copy from the host.
     ///
     /// # Safety
-    /// Nothing writes or frees `bytes` before a mark that is set behind the call has been reached.
+    /// Nothing writes or frees `bytes` before a mark that is set after the call has been reached.
     #[allow(unsafe_code, reason = "the copy may go on after the call")]
     unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
     /// Starts a copy to the host.
     ///
     /// # Safety
-    /// Nothing reads, writes or frees `bytes` before a mark that is set behind the call has been reached.
+    /// Nothing reads, writes or frees `bytes` before a mark that is set after the call has been reached.
     #[allow(unsafe_code, reason = "the copy may go on after the call")]
     unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
     /// Allocates `bytes` > 0 zeros on the host, page-locked if the device is faster with such memory.
@@ -53,7 +53,7 @@ pub(crate) trait Backend: Send + Sync {
     /// Changes the encoding of a map into the encoding of `map`, which differs from the other map by the address alone.
     fn readdress(&self, map: &ptx::TensorMap, bytes: &mut [u8; ptx::TENSOR_MAP_BYTES]) -> Result<(), Error>;
     fn synchronize(&self) -> Result<(), Error>;
-    /// Sets a mark behind all operations so far.
+    /// Sets a mark after all operations so far.
     fn mark(&self) -> Result<Box<dyn Mark>, Error>;
     /// Lets later operations wait for a mark of a sequence with the same identity.
     fn wait(&self, mark: &dyn Mark) -> Result<(), Error>;
@@ -65,7 +65,7 @@ pub(crate) trait Backend: Send + Sync {
     /// Ends the driver's capture, also when this call fails.
     fn end_capture(&self) -> Result<Box<dyn Executable>, Error>;
     fn clock(&self) -> Result<Box<dyn Clock>, Error>;
-    /// The raw handle of a GPU's stream; none on the simulator.
+    /// The raw handle of a GPU's stream; `None` on the simulator.
     fn stream(&self) -> Option<u64>;
     /// The simulator's report on its last successful launch.
     #[cfg(feature = "sim")]
@@ -90,7 +90,7 @@ pub(crate) trait Code: Send + Sync {
 pub(crate) trait Entry: Send + Sync {
     fn resources(&self) -> Resources;
 
-    /// The raw handle of a GPU's function; none on the simulator.
+    /// The raw handle of a GPU's function; `None` on the simulator.
     fn function(&self) -> Option<u64>;
 
     /// Tells the driver what it must know before launches with this configuration. Later calls with other configurations take
@@ -138,11 +138,11 @@ pub(crate) trait Clock: Send {
 /// The resources of a device that a kernel takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
-    /// 32-bit registers of a thread; none on the simulator.
+    /// 32-bit registers of a thread; `None` on the simulator.
     pub registers: Option<u32>,
-    /// Bytes of a thread's local memory, spilled registers included; none on the simulator.
+    /// Bytes of a thread's local memory, spilled registers included; `None` on the simulator.
     pub local_bytes: Option<u32>,
-    /// Bytes of the spill stores and loads that the compiler reports; none on the simulator or without a report.
+    /// Bytes of the spill stores and loads that the compiler reports; `None` on the simulator or without a report.
     pub spill_bytes: Option<u32>,
     /// Bytes of shared memory that the kernel declares, without dynamic shared memory.
     pub static_shared: u32,

@@ -11,7 +11,7 @@ use crate::{
 /// `len` elements of type `T` in device memory.
 ///
 /// All operations on a buffer join the sequence of the device that made the buffer: a [`download`](Buffer::download) returns what
-/// all operations before it wrote, kernels included, and a dropped buffer is freed behind the operations that may still use it.
+/// all operations before it wrote, kernels included, and a dropped buffer is freed after the operations that may still use it.
 /// An operation of another stream that uses the buffer is ordered with the buffer's stream ([`Device::new_stream`]). Kernels
 /// write to buffers that are borrowed as `&Buffer`, so the methods that write take `&self` as well.
 ///
@@ -26,7 +26,7 @@ use crate::{
 /// ```
 pub struct Buffer<T: Pod> {
     device: Device,
-    /// The memory of the elements; none of an empty buffer.
+    /// The memory of the elements; `None` of an empty buffer.
     memory: Option<Arc<Allocation>>,
     address: u64,
     len: usize,
@@ -89,7 +89,7 @@ impl<T: Pod> Buffer<T> {
         &self.device
     }
 
-    /// Copies the elements to the host, behind all operations so far, and lets the host wait for the copy.
+    /// Copies the elements to the host, after all operations so far, and lets the host wait for the copy.
     ///
     /// # Errors
     /// [`Error::KernelFailed`] when a kernel failed; [`Error::NotCaptured`] in a capture; the driver's.
@@ -119,10 +119,10 @@ impl<T: Pod> Buffer<T> {
         unsafe { self.start_write("Buffer::write", bytemuck::cast_slice(source)) }?.synchronize()
     }
 
-    /// Starts a copy from the host to the buffer, which must not be empty, and sets a mark behind the copy.
+    /// Starts a copy from the host to the buffer, which must not be empty, and sets a mark after the copy.
     ///
     /// # Safety
-    /// Nothing may write or free `bytes` before the mark is reached. When this fails, no copy is under way.
+    /// Nothing may write or free `bytes` before the mark is reached. When this fails, no copy is in flight.
     #[allow(unsafe_code, reason = "the copy goes on after the call")]
     pub(crate) unsafe fn start_write(
         &self,
@@ -133,10 +133,10 @@ impl<T: Pod> Buffer<T> {
         unsafe { start_write(&self.device, operation, self.address, bytes) }
     }
 
-    /// Starts a copy of the buffer, which must not be empty, to the host, and sets a mark behind the copy.
+    /// Starts a copy of the buffer, which must not be empty, to the host, and sets a mark after the copy.
     ///
     /// # Safety
-    /// Nothing may read, write or free `bytes` before the mark is reached. When this fails, no copy is under way.
+    /// Nothing may read, write or free `bytes` before the mark is reached. When this fails, no copy is in flight.
     #[allow(unsafe_code, reason = "the copy goes on after the call")]
     pub(crate) unsafe fn start_read(
         &self,
@@ -187,7 +187,7 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
-// What follows knows bytes alone: it is compiled once, and not for every type of elements in every program.
+// The functions below work on bytes: they are compiled once, and not for each element type in each program.
 
 fn allocate(device: &Device, bytes: usize) -> Result<(Arc<Allocation>, u64), Error> {
     let address = device.sequence.submit("Device::alloc", &[], |backend| backend.alloc(bytes))?;
@@ -306,7 +306,7 @@ impl BufferArg<'_> {
         self.bytes
     }
 
-    /// The buffer from the byte `offset` on, as [`Buffer::slice`] names a part of one; behind the buffer's end there is nothing.
+    /// The buffer from the byte `offset` on, as [`Buffer::slice`] names a part of one; after the buffer's end there is nothing.
     pub fn from_byte(self, offset: usize) -> Self {
         let offset = offset.min(self.bytes);
         BufferArg { address: self.address + offset as u64, bytes: self.bytes - offset, ..self }

@@ -37,7 +37,7 @@ pub struct Bundle {
 /// A module of a bundle.
 #[derive(Clone, PartialEq, Eq)]
 struct Built {
-    /// What the code is for: `sm_90a`.
+    /// The target of the code: `sm_90a`.
     target: String,
     /// The module's PTX.
     text: String,
@@ -67,7 +67,7 @@ impl Bundle {
         self.modules.iter().map(|module| (&*module.target, &*module.text))
     }
 
-    /// What the assembler said of each module: registers, spills, warnings.
+    /// The assembler's log of each module: registers, spills, warnings.
     pub fn logs(&self) -> impl Iterator<Item = &str> {
         self.modules.iter().map(|module| module.assembled.log.as_str())
     }

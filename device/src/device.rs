@@ -1,4 +1,4 @@
-//! Devices: a backend's sequence of operations, and what all sequences of the backend share.
+//! Devices: a GPU or the simulator, with a sequence of operations on it.
 
 use std::{fmt, sync::Arc};
 
@@ -43,7 +43,7 @@ impl Device {
         self.backend().limits()
     }
 
-    /// The reason why [`Select::Auto`](crate::Select::Auto) chose the simulator; none if it chose a GPU or if the device was named.
+    /// The reason why [`Select::Auto`](crate::Select::Auto) chose the simulator; `None` if it chose a GPU or if the device was named.
     pub fn fallback(&self) -> Option<&Error> {
         self.fallback.as_deref()
     }
@@ -54,20 +54,18 @@ impl Device {
         self.kind() == other.kind() && self.backend().identity() == other.backend().identity()
     }
 
-    /// The number of the device's sequence of operations, which no other sequence of the process has or will have: two handles with equal
-    /// numbers are handles of one sequence.
+    /// The id of the device's sequence of operations, unique in the process. Two handles with equal ids are handles of one sequence.
     pub fn sequence_number(&self) -> u64 {
         self.sequence.number()
     }
 
     /// Makes a stream: another sequence of operations on the same GPU or simulator.
     ///
-    /// The memory, the modules and the events of all streams of a device can be used in all its streams
-    /// ([`is_same`](Device::is_same) is true of them). Operations of different streams may run at the same time;
-    /// [`record`](Device::record) and [`wait`](Device::wait) order them where an order is needed. Operations on buffers need no
-    /// such call: an operation that uses a buffer of another stream runs behind the operations that are in the buffer's stream
-    /// when it is called, and before the operations that join the buffer's stream later. So all operations on a buffer happen in
-    /// the order of their calls, and streams that use only their own buffers run at the same time.
+    /// The memory, the modules and the events of all streams of a device can be used in all its streams ([`is_same`](Device::is_same) is true of
+    /// them). Operations of different streams may run at the same time; [`record`](Device::record) and [`wait`](Device::wait) order them where an
+    /// order is needed. Operations on buffers need no such call: an operation that uses a buffer of another stream runs after the operations that are
+    /// in the buffer's stream when it is called, and before the operations that join the buffer's stream later. So all operations on a buffer happen
+    /// in the order of their calls, and streams that use only their own buffers run at the same time.
     ///
     /// # Errors
     /// The driver's.
@@ -95,22 +93,20 @@ impl Device {
         self.sequence.submit("Device::synchronize", &[], |backend| backend.mark())?.synchronize()
     }
 
-    /// The handle (`CUstream`) of the stream, for operations of other libraries that must join the device's sequence; none on
-    /// the simulator. The handle is valid while a handle of the device lives. What other libraries put into the stream is as
-    /// unsafe as those libraries are.
+    /// The handle (`CUstream`) of the stream, for operations of other libraries that must join the device's sequence; `None` on the simulator. The
+    /// handle is valid while a handle of the device lives. Operations that other libraries put into the stream are as unsafe as those libraries are.
     pub fn cuda_stream(&self) -> Option<u64> {
         self.backend().stream()
     }
 
-    /// The handle (`CUcontext`) of the GPU's context, for other libraries; none on the simulator. The handle is valid while a
-    /// handle of the device lives.
+    /// The handle (`CUcontext`) of the GPU's context, for other libraries; `None` on the simulator. The handle is valid while a handle of the device
+    /// lives.
     pub fn cuda_context(&self) -> Option<u64> {
         (self.kind() == Kind::Cuda).then(|| self.backend().identity())
     }
 
-    /// What the simulator's last successful launch cost by counts, which are the same at each run: warp instructions, and more for those that
-    /// access memory (4 for each instruction or sector of global memory, 1 for each or each wavefront of shared memory, whichever are more).
-    /// None on a GPU or before a launch.
+    /// The cost of the simulator's last successful launch, which is the same in each run: `instructions + 4 * max(global instructions, sectors) +
+    /// max(shared instructions, wavefronts)`, where instructions are those of warps. `None` on a GPU or before a launch.
     pub fn simulated_cost(&self) -> Option<u64> {
         #[cfg(feature = "sim")]
         let cost = self.backend().report().map(|report| {
@@ -122,8 +118,8 @@ impl Device {
         cost
     }
 
-    /// The address of the first of these bytes that neither the host nor a kernel has written: a result that is missing. A simulator that
-    /// looks for uses of undefined values keeps account of memory of [`Device::alloc`]; elsewhere nothing is known, which is `None`.
+    /// The address of the first of these bytes that neither the host nor a kernel has written. `None` if all are written or if writes are not
+    /// tracked. They are tracked by a simulator that checks for undefined values, for memory of [`Device::alloc`].
     ///
     /// # Examples
     /// ```
@@ -140,15 +136,14 @@ impl Device {
         self.backend().unwritten(address, bytes)
     }
 
-    /// What the simulator has found in its last launch, in as many executions as `seeds` of [`SimOptions`](crate::SimOptions) says
-    /// (at least one). The launch fails with the first finding that is an error; this list has all of them, and the warnings.
-    /// It is empty on a GPU.
+    /// All findings of the simulator's last launch, errors and warnings, of as many executions as `seeds` of [`SimOptions`](crate::SimOptions)
+    /// requests (at least one). The launch itself fails with the first error. The list is empty on a GPU.
     #[cfg(feature = "sim")]
     pub fn sim_findings(&self) -> Vec<girih_sim::Finding> {
         self.backend().findings()
     }
 
-    /// The simulator's report on its last successful launch; none on a GPU or before a launch.
+    /// The simulator's report on its last successful launch; `None` on a GPU or before a launch.
     #[cfg(feature = "sim")]
     pub fn sim_report(&self) -> Option<girih_sim::Report> {
         self.backend().report()

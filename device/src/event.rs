@@ -14,7 +14,7 @@ use crate::{Device, Error, backend::Mark};
 /// let stream = device.new_stream()?;
 /// let x = device.zeros::<u32>(100)?;
 /// let written = device.record()?;
-/// stream.wait(&written)?; // operations that join `stream` from here on run behind the zeros
+/// stream.wait(&written)?; // operations that join `stream` from here on run after the zeros
 /// written.synchronize()?;
 /// assert!(written.is_done()?);
 /// # Ok::<(), girih_device::Error>(())
@@ -54,7 +54,7 @@ impl fmt::Debug for Event {
 }
 
 impl Device {
-    /// Records an event: a mark behind all operations that are in the device's sequence now.
+    /// Records an event: a mark after all operations that are in the device's sequence now.
     ///
     /// # Errors
     /// [`Error::NotCaptured`] in a capture; the driver's.

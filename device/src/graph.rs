@@ -108,7 +108,7 @@ impl Device {
             Some(operations) => Ok(Replay::Recorded(operations)),
             None => self.backend().end_capture().map(Replay::Driver),
         };
-        // If this fails, the captured memory and code are dropped, and their drops take the turn.
+        // If this fails, the captured memory and code are dropped, and their drops lock the stream.
         drop(turn);
         self.sequence.catch_up();
         Ok(Graph { replay: replay?, memory, _code: code, device: self.clone() })

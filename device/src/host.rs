@@ -1,8 +1,8 @@
-//! The memory of the host.
+//! The free memory of the host.
 
 use std::fs;
 
-/// The bytes of the host's memory that are free now, and that the process may take: none where the system does not say so. On Linux, this is
+/// The bytes of the host's memory that are free now, and that the process may take: `None` where the system does not say so. On Linux, this is
 /// what the kernel counts as available, or what the control group of the process or its limit of addresses (`ulimit -v`) has left, if that
 /// is less.
 ///
@@ -60,8 +60,7 @@ fn left_of_addresses() -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
-/// What the control group has left, if it has a limit (`Documentation/admin-guide/cgroup-v2.rst` of Linux). Pages of files that nobody uses
-/// give way.
+/// The free memory of the control group, if it has a limit (`Documentation/admin-guide/cgroup-v2.rst` of Linux). Pages of unused files count as free.
 fn left_of_group() -> Option<u64> {
     let read = |name: &str| fs::read_to_string(format!("/sys/fs/cgroup/memory.{name}")).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();

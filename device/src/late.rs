@@ -142,7 +142,7 @@ impl Backend for Late {
     unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
         let (from, len) = (bytes.as_ptr().expose_provenance(), bytes.len());
         self.later(move |simulator| {
-            // SAFETY: the caller leaves the bytes alone until a mark behind this is reached.
+            // SAFETY: the caller leaves the bytes alone until a mark after this is reached.
             unsafe {
                 let from = std::ptr::with_exposed_provenance(from);
                 simulator.write(address, slice::from_raw_parts(from, len))
@@ -153,7 +153,7 @@ impl Backend for Late {
     unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let (to, len) = (bytes.as_mut_ptr().expose_provenance(), bytes.len());
         self.later(move |simulator| {
-            // SAFETY: the caller leaves the bytes alone until a mark behind this is reached.
+            // SAFETY: the caller leaves the bytes alone until a mark after this is reached.
             unsafe {
                 let to = std::ptr::with_exposed_provenance_mut(to);
                 simulator.read(address, slice::from_raw_parts_mut(to, len))

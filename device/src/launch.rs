@@ -75,7 +75,7 @@ fn check_cluster(info: &KernelInfo, limits: &Limits, config: &LaunchConfig) -> R
     let refused = |accepted: String| {
         Err(Error::ClusterShape { kernel: info.name.to_string(), cluster, grid: config.grid, accepted })
     };
-    // What 64 bits do not hold is too many in any case.
+    // A product of more than 64 bits exceeds every limit.
     let blocks = cluster.iter().fold(1u64, |product, &extent| product.saturating_mul(extent.into()));
     if limits.sm < 90 {
         return refused(format!("none on sm_{}: clusters need sm_90", limits.sm));

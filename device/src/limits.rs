@@ -50,7 +50,7 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// The highest clock of the SMs in kHz.
     pub clock_khz: u32,
-    /// The CUDA version that the driver supports; none on the simulator.
+    /// The CUDA version that the driver supports; `None` on the simulator.
     pub driver_version: Option<DriverVersion>,
 }
 

@@ -7,7 +7,7 @@ use girih_ptx::{self as ptx, KernelInfo, Target};
 use crate::{Device, Error, Optimization, Resources, backend::Entry, stream::Loaded};
 
 /// A module compiled for a device ([`Device::load`]). Clones, and modules that were loaded from the same text, are handles of the
-/// same code. The code is unloaded behind its last launch when no module, kernel, launch or graph of the code is left.
+/// same code. The code is unloaded after its last launch when no module, kernel, launch or graph of the code is left.
 #[derive(Clone)]
 pub struct Module {
     device: Device,

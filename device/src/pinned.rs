@@ -29,7 +29,7 @@ use crate::{
 /// # Ok::<(), girih_device::Error>(())
 /// ```
 pub struct Pinned<T: Pod> {
-    /// The memory of the elements; none if there are no elements.
+    /// The memory of the elements; `None` if there are no elements.
     memory: Option<Box<dyn HostMemory>>,
     element: PhantomData<T>,
 }
@@ -54,12 +54,12 @@ impl<T: Pod> fmt::Debug for Pinned<T> {
     }
 }
 
-/// A copy between pinned memory and a buffer that may still be under way. The transfer keeps the pinned memory until
+/// A copy between pinned memory and a buffer that may still be in flight. The transfer keeps the pinned memory until
 /// [`wait`](Transfer::wait) gives the memory back. To drop a transfer waits for the copy as well.
 #[must_use = "dropping a transfer waits for it"]
 pub struct Transfer<T: Pod> {
     pinned: Option<Pinned<T>>,
-    /// The mark behind the copy; none if there are no elements.
+    /// The mark after the copy; `None` if there are no elements.
     mark: Option<Box<dyn Mark>>,
 }
 

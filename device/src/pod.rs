@@ -1,4 +1,4 @@
-//! Host values that device memory can hold.
+//! Host types whose values device memory can hold.
 
 use float8::{F8E4M3, F8E5M2};
 use half::{bf16, f16};
@@ -7,8 +7,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type of numbers whose bytes on the host are their bytes on the device: little-endian, without padding, and every
-/// pattern of bits is a number.
+/// A numeric type whose bytes on the host are its bytes on the device: little-endian, without padding, and every bit pattern is valid.
 ///
 /// The types are `f32 f64 f16 bf16 F8E4M3 F8E5M2 u8 i8 u16 i16 u32 i32 u64 i64`. The trait is sealed, since [`Buffer`](crate::Buffer) relies
 /// on these properties.

@@ -33,7 +33,7 @@ use crate::{
 /// begins later. The driver has already been told to allow the function this much dynamic shared memory and clusters of this size.
 ///
 /// girih does not see the launches of the engine. The engine must put them into the stream of the launch's
-/// [`device`](Launch::device) ([`Device::cuda_stream`]), since girih frees memory and unloads code behind the operations of that
+/// [`device`](Launch::device) ([`Device::cuda_stream`]), since girih frees memory and unloads code after the operations of that
 /// stream, or must wait for them before the launch is dropped or an argument is changed. The engine must order them with the
 /// streams of buffers of other streams by events.
 ///
@@ -65,13 +65,13 @@ pub struct Launch {
     config: LaunchConfig,
     /// The bytes of the arguments in order, without gaps.
     bytes: Box<[u8]>,
-    /// What is kept of each argument, in order.
+    /// The owners of the memory of each argument, in order.
     kept: Box<[Kept]>,
     /// The home sequences of the buffers, without the kernel's own sequence.
     others: Vec<Arc<Sequence>>,
 }
 
-/// The part of an argument that a launch keeps beside the argument's bytes.
+/// The part of an argument that a launch keeps along with the argument's bytes.
 #[derive(Clone)]
 struct Kept {
     /// The memory of the argument's buffer, or of its tensor map's buffer, and of the buffers whose addresses are in that one.
@@ -295,13 +295,13 @@ impl Launch {
         &self.config
     }
 
-    /// Blocks of a cluster along x, y, z: those of the configuration, or else those of the kernel's `.reqnctapercluster`; none if
+    /// Blocks of a cluster along x, y, z: those of the configuration, or else those of the kernel's `.reqnctapercluster`; `None` if
     /// the launch has no clusters.
     pub fn cluster(&self) -> Option<[u32; 3]> {
         self.config.cluster.or(self.kernel.info.required_cluster)
     }
 
-    /// The handle (`CUfunction`) of the kernel, as `cuLaunchKernelEx` takes it; none on the simulator. The handle is valid as long
+    /// The handle (`CUfunction`) of the kernel, as `cuLaunchKernelEx` takes it; `None` on the simulator. The handle is valid as long
     /// as the launch lives.
     pub fn function(&self) -> Option<u64> {
         self.kernel.entry.function()

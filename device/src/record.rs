@@ -44,12 +44,12 @@ pub struct Record {
 }
 
 impl Record {
-    /// What a record calls a device with these limits: its name, its architecture and its SMs.
+    /// The name of a device with these limits in records: its name, its architecture and its SMs.
     pub fn machine(limits: &Limits) -> String {
         format!("{}, sm_{}, {} multiprocessors", limits.name, limits.sm, limits.multiprocessors)
     }
 
-    /// What a record calls the driver of a device with these limits.
+    /// The name of the driver of a device with these limits in records.
     pub fn driver(limits: &Limits) -> String {
         limits.driver_version.map_or(String::from("none"), |driver| driver.to_string())
     }

@@ -1,8 +1,8 @@
 //! Built code on disk.
 //!
-//! An entry is a file that holds the key as a whole, the code and the compiler's log, behind a checksum of all of them. So an entry
+//! An entry is a file that holds the key as a whole, the code and the compiler's log, after a checksum of all of them. So an entry
 //! is believed for what it says and not for where it is: a damaged file, a shortened one, and one of another key whose name is the
-//! same are no entries, and what they should have been is built again. Files are written beside their place and renamed, so that
+//! same are no entries, and what they should have been is built again. Files are written to temporary names in the same folder and renamed, so that
 //! readers and other writers see whole files.
 
 use std::{
@@ -40,7 +40,7 @@ impl Store {
         Store { folder: folder.into(), limit }
     }
 
-    /// The folder that the environment variable `GIRIH_CACHE` names, or else `girih` in the platform's folder of caches. None if the
+    /// The folder that the environment variable `GIRIH_CACHE` names, or else `girih` in the platform's folder of caches. `None` if the
     /// variable is empty, or if the platform has no such folder.
     pub(crate) fn from_env() -> Option<Store> {
         let folder = match env::var_os("GIRIH_CACHE") {
@@ -51,11 +51,11 @@ impl Store {
         Some(Store::new(folder, LIMIT))
     }
 
-    /// What was built from this key, which is everything that the code depends on.
+    /// The result of an earlier build with this key. The key contains everything on which the code depends.
     pub(crate) fn get(&self, key: &str) -> Option<Assembled> {
         let path = self.path(key);
         let found = decode(&fs::read(&path).ok()?, key)?;
-        // What is used stays: the entries that were used least recently go first. Without the mark the entry is as good.
+        // The least recently used entries are removed first. If the time cannot be set, the entry is as good.
         let _ =
             fs::File::options().append(true).open(path).and_then(|file| file.set_modified(SystemTime::now()));
         Some(found)
@@ -88,7 +88,7 @@ impl Store {
     fn trim(&self, kept: &Path) -> io::Result<()> {
         let mut entries = Vec::new();
         for file in fs::read_dir(&self.folder)? {
-            // What another process has removed meanwhile needs no room.
+            // A file that another process has removed meanwhile needs no room.
             let Ok((path, about)) = file.and_then(|file| Ok((file.path(), file.metadata()?))) else {
                 continue;
             };
@@ -136,7 +136,8 @@ fn trusted(_: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is wrong with a folder of this owner and mode for a process of the user `own`. What root may do, root may do anyway.
+/// The objection to a folder of this owner and mode for a process of the user `own`, if there is one. Root is trusted, since it may do everything
+/// anyway.
 #[cfg(unix)]
 fn objection(owner: u32, mode: u32, own: u32) -> Option<String> {
     if owner != own && owner != 0 {
@@ -162,14 +163,14 @@ fn encode(key: &str, built: &Assembled) -> Vec<u8> {
     parts::encode(MAGIC, &[key.as_bytes(), built.log.as_bytes(), &built.code])
 }
 
-/// What an entry holds, if it is whole and of this key.
+/// The content of an entry, if it is complete and of this key.
 fn decode(bytes: &[u8], key: &str) -> Option<Assembled> {
     let [of, log, code] = parts::decode(MAGIC, bytes)?[..] else { return None };
     let built = Assembled { code: code.to_vec(), log: String::from_utf8(log.to_vec()).ok()? };
     (of == key.as_bytes()).then_some(built)
 }
 
-/// What the assembler makes of a text for a target, from the store if the store has it.
+/// Assembles a text for a target, or returns the result from the store.
 ///
 /// # Errors
 /// [`Error::UntrustedCache`]; those of [`Assembler::compile`].
@@ -194,7 +195,7 @@ pub(crate) fn build(
     Ok(built)
 }
 
-/// What tells an assembler from another one or another version of it: its file, the file's size and its time.
+/// The identity of an assembler and its version: its file, the file's size and its time.
 fn identity(assembler: &Assembler) -> Option<String> {
     let path = assembler.path().canonicalize().ok()?;
     let about = path.metadata().ok()?;

@@ -34,7 +34,7 @@ pub(crate) struct Sequence {
 pub(crate) struct Turn {
     /// The graph that operations go into, while the sequence is being captured by girih.
     pub(crate) capture: Option<Capture>,
-    /// What must be done when the capture has ended.
+    /// The operations for the end of the capture.
     later: Vec<Later>,
 }
 
@@ -99,7 +99,7 @@ impl Sequence {
         Turns { own, others: turns }
     }
 
-    /// Puts an operation into this sequence, behind all operations that are in the other sequences now, and lets later operations
+    /// Puts an operation into this sequence, after all operations that are in the other sequences now, and lets later operations
     /// of the other sequences wait for it. The caller holds the turns of all these sequences.
     pub(crate) fn ordered<R>(
         &self,
@@ -123,7 +123,7 @@ impl Sequence {
         Ok(outcome)
     }
 
-    /// Frees memory that was allocated in this sequence, behind all operations so far.
+    /// Frees memory that was allocated in this sequence, after all operations so far.
     pub(crate) fn free(&self, address: u64) {
         let mut turn = self.turn();
         if self.is_captured(&turn) {

@@ -8,7 +8,7 @@ use crate::{Arg, Error, Launch, args::refused_name, prepared::Place};
 ///
 /// A run checks and encodes the open arguments alone, and of a tensor map that is given another buffer the address alone
 /// (`cuTensorMapReplaceAddress`); an address that is there already costs a comparison. Unlike a [`Launch`], a template keeps only the
-/// memory of the parameters that are not open: the buffers of a run may be dropped behind it, and are freed behind the run's work.
+/// memory of the parameters that are not open: the buffers of a run may be dropped after it, and are freed after the run's work.
 ///
 /// ```
 /// use girih_device::{Arg, Device, LaunchConfig, Select, args};

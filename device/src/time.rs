@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use crate::{Device, Error, backend::Clock};
 
-/// A timer that measures operations of a device's sequence, any number of times, by a mark before and a mark behind the
+/// A timer that measures operations of a device's sequence, any number of times, by a mark before and a mark after the
 /// operations.
 ///
 /// On a GPU the marks are events on the device's stream, and the time is measured by the GPU. On the simulator, where every
@@ -34,7 +34,7 @@ impl Timer {
         Ok(timer)
     }
 
-    /// Sets the first mark behind all operations so far.
+    /// Sets the first mark after all operations so far.
     ///
     /// # Errors
     /// [`Error::NotCaptured`] in a capture; the driver's.

@@ -182,7 +182,7 @@ pub enum Error {
         kernel: &'static str,
         /// `dtype`, `strides`, ...
         what: &'static str,
-        /// What the problem has.
+        /// The value of the problem.
         found: String,
         /// What would be accepted.
         accepted: String,
@@ -213,7 +213,7 @@ pub enum Error {
         /// Two coordinates of one element.
         witness: String,
     },
-    /// What the address of a matrix is said to be a multiple of.
+    /// The alignment that is claimed for the address of a matrix.
     #[error("{matrix} at multiples of {bytes} bytes: powers of two from {least} on are accepted")]
     Alignment {
         /// The matrix.
@@ -239,7 +239,7 @@ pub enum Error {
     /// A text that names none of the choices.
     #[error("unknown {what} `{text}`: {accepted}")]
     Unknown {
-        /// What the text was to name.
+        /// The kind of thing that the text should name.
         what: &'static str,
         /// The text.
         text: String,
@@ -264,12 +264,12 @@ pub enum Error {
         /// The dtype of the buffers.
         buffer: &'static str,
     },
-    /// What is given for an input of an epilogue is not what the input is.
+    /// An argument does not match an input of an epilogue.
     #[error("`{name}`: {found}, but accepted are: {accepted}")]
     Input {
         /// The name that it was given by.
         name: String,
-        /// What was found.
+        /// The value that was found.
         found: String,
         /// What would be accepted.
         accepted: String,
@@ -277,7 +277,7 @@ pub enum Error {
     /// A product with gated pairs of columns that cannot be computed so.
     #[error("gated pairs of columns: {found}, but accepted is {accepted}")]
     Gated {
-        /// What was asked for.
+        /// The value that was requested.
         found: String,
         /// What would be accepted.
         accepted: &'static str,
@@ -285,11 +285,11 @@ pub enum Error {
     /// A configuration that does not multiply the problem's matrices.
     #[error("the configuration's {what} are {found}: the problem takes {accepted}")]
     Configuration {
-        /// What does not fit.
+        /// The quantity that does not fit.
         what: &'static str,
-        /// What the configuration has.
+        /// The value of the configuration.
         found: String,
-        /// What the problem has.
+        /// The value of the problem.
         accepted: String,
     },
     /// A record of what was measured that does not count here.

@@ -1,4 +1,4 @@
-//! What all families of kernels have in common: values that are made once for each key, kernels that are loaded, and the launches of a call.
+//! The common parts of all families of kernels: values that are made once for each key, kernels that are loaded, and the launches of a call.
 
 mod cache;
 mod launches;

@@ -6,8 +6,7 @@ use crate::Error;
 use crate::launch::overlap;
 use girih_device::sizes::wide;
 
-/// What of a memory a launch reads or writes: elements of this many bytes with these extents and strides, none of which is negative, from the address
-/// on.
+/// The part of a memory that a launch accesses: elements of this many bytes with these extents and non-negative strides, from an address on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     pub(crate) address: u64,
@@ -17,7 +16,7 @@ pub(crate) struct View<'a> {
     pub(crate) strides: &'a [i64],
 }
 
-/// What two views have in common.
+/// The overlap of two views.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
     /// The bytes from the first to the last that both reach.
@@ -38,7 +37,7 @@ impl Common {
 }
 
 impl View<'_> {
-    /// The addresses from the first byte to the one behind the last.
+    /// The addresses from the first byte to the one after the last.
     pub(crate) fn range(&self) -> [u64; 2] {
         let reach = |(extent, stride): (&i64, &i64)| (extent - 1).saturating_mul(*stride);
         let span = self.extents.iter().zip(self.strides).map(reach).fold(1, i64::saturating_add);
@@ -51,7 +50,7 @@ impl View<'_> {
         Ok(Lay::strided(self.extents.iter().copied(), self.strides.iter().copied())?.units(self.element)?)
     }
 
-    /// What two views have in common. Where the search for a common byte is too long, it is what their ranges have.
+    /// The overlap of two views, or of their address ranges if the search for a common byte takes too long.
     pub(crate) fn common(&self, other: &View<'_>) -> Result<Option<Common>, Error> {
         let bytes = overlap(self.range(), other.range());
         if bytes == 0 {

@@ -54,7 +54,7 @@ fn fragments_are_converted() {
         (c, lay!("((2,2,8),8):((128,8,1),16)"), 32, Means::Shuffle),
         (c, lay!("((2,2,8),8):((128,8,1),16)"), 16, Means::Shuffle),
         (c, lay!("((2,16),8):((128,1),16)"), 32, Means::Shuffle),
-        // Bytes change places within a lane; the bits of the lane's number rotate; two neighbours go to different lanes.
+        // Bytes change places within a lane; the bits of the lane's index rotate; two neighbours go to different lanes.
         (lay!("(32,(4,4)):(1,(32,128))"), lay!("(32,(4,4)):(1,(128,32))"), 8, Means::Permute),
         (lay!("((4,8),2):((8,1),32)"), lay!("(32,2):(1,32)"), 32, Means::Shuffle),
         (lay!("(32,2):(2,1)"), lay!("(32,2):(1,32)"), 16, Means::Shared),

@@ -73,7 +73,7 @@ fn matrices(case: &Case) -> Option<(Access, bool)> {
             row * x,
             2 * row * x
         ),
-        // 16 by 16 elements, which are transposed on the way.
+        // 16 by 16 elements, which are transposed by the instruction.
         (false, 16) => {
             format!("((8,2,2,4),(8,{},{})):(({x},8,{},16),(1,64,{}))", x / 64, y / 16, 8 * x, 16 * x)
         }

@@ -144,7 +144,7 @@ fn repeated(device: &Device, len: usize, seed: u64) -> Result<(Buffer<bf16>, Vec
     Ok((whole, block))
 }
 
-/// Runs a problem of small integers, whose sums are exact, and checks elements in all corners and some between, and the gaps behind them.
+/// Runs a problem of small integers, whose sums are exact, and checks elements in all corners and some between, and the gaps after them.
 fn far(device: &Device, problem: Problem) -> Result<(), Failure> {
     let [a, b, c] = [problem.a(), problem.b(), problem.c()];
     let (on_a, of_a) = repeated(device, a.span() as usize, 1)?;

@@ -1,4 +1,4 @@
-//! The sizes that bound everything.
+//! The limits of sizes: leaves, depth, enumeration.
 
 /// The most leaves that one layout, shape or coordinate holds.
 pub const MAX_LEAVES: usize = 24;

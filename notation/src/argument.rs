@@ -193,7 +193,7 @@ impl Bound {
         self.placed.as_ref()?.to.as_deref()
     }
 
-    /// The array as the memory holds it now; none for a number.
+    /// The array as the memory holds it now; `None` for a number.
     ///
     /// # Errors
     /// [`Error::Memory`] for a memory that does not have the array.
@@ -218,7 +218,7 @@ impl Argument {
         self.0.file()
     }
 
-    /// The bytes of the array: those of its file, which has a header besides.
+    /// The bytes of the array: those of its file, which also has a header.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.bytes()
     }

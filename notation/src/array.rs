@@ -1,4 +1,4 @@
-//! Arrays of any shape and numeric type, as bytes.
+//! Arrays of `.npy` files: any shape, any numeric type, the elements as bytes.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -8,20 +8,20 @@ use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 
 use crate::Error;
 
-/// An array, as the bytes of its elements in the order in which the elements are stored.
+/// An array as the bytes of its elements, in storage order.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// The type of the elements, as numpy writes it.
+    /// The element type, in NumPy's notation.
     pub element: TypeStr,
     /// The extents.
     pub shape: Vec<u64>,
-    /// Whether the first index varies fastest.
+    /// Whether the array is in Fortran order: the first index varies fastest.
     pub fortran: bool,
     /// The elements.
     pub bytes: Vec<u8>,
 }
 
-/// The types of elements: the name on the command line, numpy's notation, and the bytes of an element.
+/// Element types: the name on the command line, NumPy's notation, and the size in bytes.
 pub(crate) const ELEMENTS: [(&str, &str, usize); 12] = [
     ("u8", "|u1", 1),
     ("s8", "|i1", 1),
@@ -39,7 +39,7 @@ pub(crate) const ELEMENTS: [(&str, &str, usize); 12] = [
 ];
 
 impl Array {
-    /// Reads a file of numpy's format.
+    /// Reads a `.npy` file.
     ///
     /// # Errors
     /// [`Error::Read`], [`Error::NotNpy`], [`Error::BigEndian`], [`Error::ElementOfArray`], [`Error::Truncated`].
@@ -49,7 +49,7 @@ impl Array {
         let header = NpyHeader::from_reader(&mut from).map_err(Error::header(path))?;
         let (element, bytes) = element(path, &header.dtype())?;
         let shape = header.shape().to_vec();
-        // What 128 bits do not hold is more than any file has, and so is what 64 bits do not.
+        // A size that overflows 128 or 64 bits is larger than any file.
         let needed = shape.iter().fold(bytes as u128, |all, &extent| all.saturating_mul(extent.into()));
         let mut bytes = Vec::new();
         let most = u64::try_from(needed).unwrap_or(u64::MAX);
@@ -60,7 +60,7 @@ impl Array {
         Ok(Array { element, shape, fortran: header.order() == Order::Fortran, bytes })
     }
 
-    /// Writes the array as a file of numpy's format.
+    /// Writes the array as a `.npy` file.
     ///
     /// # Errors
     /// Those of the writer.
@@ -75,7 +75,7 @@ impl Array {
     }
 }
 
-/// The bytes of an element, if the type is a numeric type that kernels know.
+/// The element type and its size in bytes, if kernels support the type.
 fn element(path: &Path, dtype: &npyz::DType) -> Result<(TypeStr, usize), Error> {
     let refused = || Error::ElementOfArray { path: path.into(), descr: dtype.descr() };
     let npyz::DType::Plain(plain) = dtype else { return Err(refused()) };

@@ -1,4 +1,4 @@
-//! Texts that name nothing, and files of arrays that cannot be read.
+//! The errors of unknown names, and of files of arrays that cannot be read.
 
 use std::fmt;
 use std::io;
@@ -18,13 +18,13 @@ pub enum Error {
     Argument {
         /// The text.
         text: String,
-        /// What would be accepted.
+        /// The accepted text.
         expected: String,
     },
     /// A name that is no dtype.
     #[error("{source}{}", did_you_mean(.near))]
     UnknownDType {
-        /// What the library says, with all dtypes.
+        /// The library's error, with all dtypes.
         source: Box<girih_tensor::Error>,
         /// The dtypes whose names are most like it.
         near: Vec<String>,
@@ -42,7 +42,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file does not begin as an `.npy` file does.
@@ -50,7 +50,7 @@ pub enum Error {
     NotNpy {
         /// The file.
         path: PathBuf,
-        /// What is wrong with its header.
+        /// The error in its header.
         source: io::Error,
     },
     /// The elements of a file are not little-endian.

@@ -16,7 +16,7 @@ use crate::marked::{Marked, is_swizzled};
 use crate::names::{did_you_mean_of, near};
 use crate::ops::{self, Answer, Op, OpError};
 
-/// What is wrong with an expression, and where.
+/// An error in an expression, with its position.
 #[derive(Debug)]
 pub struct ExprError {
     text: String,
@@ -30,7 +30,7 @@ pub struct ExprError {
     pub call: Option<(&'static Op, Vec<Step>)>,
 }
 
-/// What is wrong with an expression.
+/// The kind of an error in an expression.
 #[derive(Debug)]
 pub enum ExprErrorKind {
     /// Something else is expected.
@@ -44,7 +44,7 @@ pub enum ExprErrorKind {
 }
 
 impl ExprError {
-    /// What is wrong and what would be accepted, without the expression.
+    /// The error and the accepted text, without the expression.
     pub fn message(&self) -> String {
         match &self.kind {
             ExprErrorKind::Expected(what) => format!("expected {what}"),
@@ -138,7 +138,7 @@ pub fn steps(text: &str, facts: &[Symbol]) -> Result<(Step, Vec<String>), ExprEr
     Ok((step, notes))
 }
 
-/// What is wrong with which bytes.
+/// An error, with the range of bytes.
 struct Misplaced {
     at: usize,
     end: usize,

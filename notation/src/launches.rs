@@ -156,7 +156,7 @@ pub struct Ready {
 pub struct Refused {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with the line, and what would be accepted.
+    /// The error in the line, and the accepted text.
     pub message: String,
 }
 

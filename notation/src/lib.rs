@@ -1,6 +1,6 @@
-//! What people and programs write to girih, and how it answers in words: expressions of layouts ([`expr`]), operations by name ([`ops`]),
-//! facts of symbols ([`facts`]), dtypes and atoms by name ([`find`]), arguments and launches of a kernel ([`Plan`]), values, counts and
-//! findings of the simulator. The command line and the page read and answer the same texts, since both call this library.
+//! The texts between people or programs and girih: expressions of layouts ([`expr`]), operations by name ([`ops`]), facts of symbols ([`facts`]),
+//! dtypes and atoms by name ([`find`]), arguments and launches of a kernel ([`Plan`]), values, counts and findings of the simulator. The command line
+//! and the page read and print the same texts, since both call this library.
 //!
 //! # Examples
 //! ```

@@ -11,12 +11,12 @@ use std::fmt;
 
 use girih_layout::{Composed, Coord, Error, Lay, Shape, Tiler};
 
-/// This many characters of a text are before the place of an error, and behind the place, at the least, where the text is long.
+/// This many characters of a text are before the place of an error, and after the place, at the least, where the text is long.
 const AROUND: usize = 100;
-/// What stands for the rest of a long text.
+/// The mark for the rest of a long text.
 const CUT: &str = "...";
 
-/// What is wrong with a text, and at which place.
+/// An error in a text, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marked {
     message: String,
@@ -38,7 +38,7 @@ impl Marked {
         }
     }
 
-    /// What is wrong, without the text.
+    /// The error, without the text.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -52,10 +52,10 @@ impl Marked {
 impl fmt::Display for Marked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Marked { message, text, at } = self;
-        // The text is put on one line, so that the caret stands below the place.
+        // The text is put on one line, so that the caret is below the place.
         let line: Vec<char> = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let place = at.map(|at| text.get(..at).unwrap_or(text).chars().count());
-        // Of a long text, what stands around the place.
+        // Of a long text, the part around the place.
         let first = place.unwrap_or(0).saturating_sub(AROUND).min(line.len().saturating_sub(2 * AROUND));
         let last = (first + 2 * AROUND).min(line.len());
         let [before, behind] = [first > 0, last < line.len()].map(|cut| if cut { CUT } else { "" });

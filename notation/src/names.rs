@@ -1,4 +1,4 @@
-//! Names that are meant where an unknown name is given.
+//! Suggestions for unknown names.
 //!
 //! # Examples
 //! ```
@@ -10,10 +10,10 @@
 
 /// The most names that are suggested.
 const MOST: usize = 3;
-/// Names that are less alike than this are not suggested, 1 being the same.
+/// The least similarity of a suggested name; equal names have 1.
 const ALIKE: f64 = 0.75;
 
-/// The names of `all` that are most like `name`, the likest first.
+/// The names of `all` that are most similar to `name`, the most similar first.
 pub fn near<S: Into<String>>(name: &str, all: impl Iterator<Item = S>) -> Vec<String> {
     let wanted = name.to_lowercase();
     let rated = all.map(Into::into).map(|other: String| (alike(&wanted, &other.to_lowercase()), other));
@@ -22,10 +22,10 @@ pub fn near<S: Into<String>>(name: &str, all: impl Iterator<Item = S>) -> Vec<St
     rated.into_iter().take(MOST).map(|(_, other)| other).collect()
 }
 
-/// How much a name is like another one, or like its beginning, which is less.
+/// The similarity of a name to another one, or, with a lower weight, to its beginning.
 fn alike(name: &str, other: &str) -> f64 {
     let beginning: String = other.chars().take(name.chars().count()).collect();
-    // Of short names, one letter wrong or two exchanged is much of the name.
+    // In short names, one wrong letter or two exchanged letters are a large part.
     let slip = if strsim::osa_distance(name, other) == 1 { 0.8 } else { 0.0 };
     strsim::jaro_winkler(name, other).max(0.95 * strsim::jaro_winkler(name, &beginning)).max(slip)
 }

@@ -58,7 +58,7 @@ pub(crate) fn number(ty: &str, text: &str) -> Option<Option<Vec<u8>>> {
     })
 }
 
-/// What an array holds that is not read from a file.
+/// The values of an array that is not read from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
     /// Nothing: to read an element before it is written is an error.
@@ -89,7 +89,7 @@ impl Fill {
 /// A random element. A float takes as many random bits as its significand has, so that the float is exact.
 fn random(ty: &str, size: usize, state: &mut u64) -> Vec<u8> {
     let bits = next(state);
-    // The float lies an even number of steps of 2^-bits above -1.
+    // The float is an even number of steps of 2^-bits above -1.
     let uniform = |precision: u32| (bits >> (63 - precision)) as f64 / (1u64 << precision) as f64 - 1.0;
     match ty {
         "f64" => uniform(52).to_le_bytes().to_vec(),

@@ -1,10 +1,10 @@
-//! What the simulator counts and finds, and what accesses cost, for JSON.
+//! The counts and findings of the simulator, and the costs of accesses, for JSON.
 
 use girih_codegen::plan::{Pieces, Traffic};
 use girih_sim::{Finding, Line, Site};
 use serde::Serialize;
 
-/// What an instruction has done, for JSON.
+/// The counts of an instruction, for JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineReport {
     line: u32,
@@ -102,7 +102,7 @@ impl From<&Finding> for FindingReport {
     }
 }
 
-/// What the accesses of a partition cost, for JSON.
+/// The costs of a partition's accesses, for JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct TrafficReport {
     accesses: usize,

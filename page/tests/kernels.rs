@@ -26,7 +26,7 @@ fn plain(mut step: Value) -> Value {
     step
 }
 
-/// The bytes of a region of memory after a step, by its number in the block, and who has changed each.
+/// The bytes of a region of memory after a step, by its index in the block, and who has changed each.
 pub(crate) fn memory(region: &Value, number: &Value) -> (Vec<u8>, Vec<u64>) {
     let unhex = |text: &Value| -> Vec<u8> {
         let text = text.as_str().unwrap();

@@ -57,7 +57,7 @@ impl Sheet {
     }
 }
 
-/// What an access does to the elements of a tile.
+/// The effect of an access on the elements of a tile.
 #[derive(Default)]
 struct Touched {
     /// For each element, how many words the access of that element takes from the element's bank.
@@ -96,7 +96,7 @@ fn touched(memory: &Composed, tv: &Lay, bits: i64, vector: i64, elements: usize)
 }
 
 impl Touched {
-    /// What the colours mean that appear.
+    /// The legend of the colours that appear.
     fn keys(&self) -> Vec<Key> {
         let mut keys: Vec<Key> = Vec::new();
         let mut found: Vec<Option<i64>> = self.ways.clone();

@@ -1,4 +1,4 @@
-//! Why something has no picture.
+//! The errors of pictures.
 
 /// Why something has no picture.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum Error {
         drawn: String,
         /// Its rank.
         rank: usize,
-        /// What is drawn.
+        /// The pictures that can be drawn.
         accepted: &'static str,
     },
     /// A picture would have too many cells.

@@ -11,7 +11,7 @@ const WARP: i64 = 32;
 /// The most values of all threads: of a tile of the most cells, each of which sixteen threads hold.
 const OWNERS: i64 = CELLS * 16;
 
-/// What the colour of an index says.
+/// The meaning of an index's colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// Eight greys, one after the other; this many neighbouring indices share one.
@@ -22,7 +22,7 @@ pub enum By {
 
 impl Sheet {
     /// The index of every coordinate of a layout without symbols: a row for each coordinate of mode 0, a column for each coordinate of
-    /// the modes behind it. A layout of rank 1 is one row. Indices that a swizzle moves together share a grey, so that the picture shows where they go.
+    /// the modes after it. A layout of rank 1 is one row. Indices that a swizzle moves together share a grey, so that the picture shows where they go.
     ///
     /// # Errors
     /// [`Error::Layout`] for strides that are no numbers, [`Error::Unknown`] for symbols,
@@ -139,7 +139,7 @@ pub fn without_identity(layout: &Composed) -> String {
 pub(crate) fn owners(title: String, tv: &Lay, [rows, columns]: [i64; 2]) -> Result<Grid> {
     let (threads, values) = (size(&tv.mode(0)?)?, size(&tv.mode(1)?)?);
     fits(rows, columns)?;
-    // What all threads share, as an operand in shared memory, is that of one.
+    // If all threads share the values, as for an operand in shared memory, those of one thread are drawn.
     let is_shared = threads > 1 && size(&tv.mode(0)?.filter())? == 1;
     let counted = if is_shared { 1 } else { threads };
     if counted.saturating_mul(values) > OWNERS {

@@ -1,4 +1,4 @@
-//! What a picture has room for.
+//! The limits of a picture.
 
 use girih_layout::Lay;
 

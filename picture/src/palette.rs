@@ -2,7 +2,7 @@
 
 /// Threads of a warp, and banks of shared memory.
 const WARP: i64 = 32;
-/// The hues of a picture: a reader tells this many apart.
+/// The hues of a picture: a reader distinguishes this many.
 const HUES: i64 = 8;
 /// The text of most cells, and the thickest lines.
 pub(crate) const BLACK: u32 = 0x11_11_11;
@@ -31,7 +31,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// What a picture is drawn on, where the surroundings are light.
+    /// The background of a picture in light surroundings.
     pub const PAPER: u32 = 0xff_ff_ff;
     /// The text of titles.
     pub const INK: u32 = 0x22_22_22;
@@ -54,7 +54,7 @@ impl Palette {
     /// assert_eq!(Palette::of_threads(288).thread(256), Palette::of_threads(288).thread(0));
     /// ```
     pub fn of_threads(count: i64) -> Palette {
-        // At least one and at most as many as can be told apart.
+        // At least one and at most as many as can be distinguished.
         let few = count.max(1);
         let warps = if few > WARP * HUES { HUES } else { (few + WARP - 1) / WARP };
         Palette { warps, shades: (few.min(WARP) + HUES - 1) / HUES }

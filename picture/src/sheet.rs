@@ -1,4 +1,4 @@
-//! What is drawn: grids of cells side by side, and the pictures as text.
+//! Pictures as data: grids of cells side by side, and the pictures as text.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ pub struct Cell {
     pub words: [String; 2],
     /// The colour of the cell, `0xRRGGBB`.
     pub fill: u32,
-    /// What the cell belongs to, such as the number of a warp: thick lines separate cells of different groups.
+    /// The group of the cell, such as the index of a warp: thick lines separate cells of different groups.
     pub group: i64,
     /// Whether the cell is pointed at.
     pub marked: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Line {
     pub(crate) by: [usize; 2],
 }
 
-/// What a line separates.
+/// The parts that a line separates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineKind {
     /// Modes, of this height in the hierarchy.
@@ -94,12 +94,12 @@ impl Grid {
     }
 }
 
-/// What a colour means.
+/// An entry of the legend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The colour, `0xRRGGBB`.
     pub fill: u32,
-    /// What cells of this colour are.
+    /// The meaning of this colour.
     pub text: String,
 }
 
@@ -108,9 +108,9 @@ pub struct Key {
 pub struct Sheet {
     /// The title.
     pub title: String,
-    /// What else is said of the picture, a line each.
+    /// Further notes on the picture, a line each.
     pub notes: Vec<String>,
-    /// What colours mean, where the cells do not say it.
+    /// The legend, where the cells do not explain the colours.
     pub keys: Vec<Key>,
     /// Whether the two words of a cell are below each other even if they are short.
     pub stacked: bool,

@@ -153,7 +153,7 @@ impl Layout {
 }
 
 impl Sheet {
-    /// The picture as a standalone SVG file. Where the surroundings are dark, what is beside the cells is light.
+    /// The picture as a standalone SVG file. Where the surroundings are dark, the background is light.
     pub fn svg(&self) -> String {
         let mut out = String::new();
         // Writing to a string can't fail.
@@ -205,7 +205,7 @@ impl Sheet {
     }
 }
 
-/// The colours of what is beside the cells, which a page may set and which follow the surroundings.
+/// The colours of the background, which a page may set and which follow the surroundings.
 fn write_style(out: &mut impl Write) -> fmt::Result {
     let rules = |out: &mut dyn Write, colours: [u32; 3]| {
         let rule = |(name, colour): (&str, u32)| {

@@ -243,7 +243,7 @@ fn what_has_no_picture_is_refused() {
     assert!(refused(Sheet::owners(&lay("16:1"), &tile)).contains("rank 1"));
 }
 
-/// Mode 0 counts rows, and all modes behind it columns, the second fastest.
+/// Mode 0 counts rows, and all modes after it columns, the second fastest.
 #[test]
 fn layouts_of_any_rank_are_drawn() {
     for text in ["(3,2,4):(8,4,1)", "((2,2),3,(2,2)):((1,24),2,(6,12))", "(2,2,2,2):(1,8,2,4)", "5:-2"] {

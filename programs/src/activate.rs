@@ -1,5 +1,5 @@
 //! Functions between layers, exact to 1e-6: by one instruction for the power and one for the quotient, since sums of products are cast to 16
-//! bits behind them.
+//! bits after them.
 
 use std::f64::consts::LOG2_E;
 

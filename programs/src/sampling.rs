@@ -3,7 +3,7 @@
 use girih_tile::prelude::*;
 
 /// A token for each row of `logits`, drawn from the `K` likeliest ones with the probabilities `softmax(logits / temperature)`. A row a block,
-/// `N` tokens at a time. What is drawn depends on `seed` and the row's number alone.
+/// `N` tokens at a time. What is drawn depends on `seed` and the row's index alone.
 #[kernel(crate = girih_tile)]
 pub fn sample_top_k<T: Float, const K: usize, const N: usize>(
     logits: &Array<T, 2>,

@@ -23,7 +23,7 @@ pub fn segment_sum<T: Num, A: Num, const N: usize, const W: usize>(
     let is_last = tile == num_blocks(0) - 1;
     // It comes while places are searched.
     let loaded = x.tiles([N]).padding(Padding::Zero).load((tile,));
-    // How many segments begin at an element, and end behind it, by the offsets from the first element to behind the last.
+    // How many segments begin at an element, and end after it, by the offsets from the first element to after the last.
     let end = start + length + 1;
     let from = from_on(offsets, scalar::<i32>(0), start);
     let mut to = from + counted(offsets, from, scalar::<i32>(1), end);

@@ -139,7 +139,7 @@ proptest! {
     #[test]
     fn t04_partitions_are_compositions(dealt in dealt(), data in strategies::arbitrary(3)) {
         let threads = oracle::size(&dealt.tv.mode(0).unwrap());
-        // What the tile does not cover of the data goes on behind it: a last mode that is long enough.
+        // What the tile does not cover of the data goes on after it: a last mode that is long enough.
         let memory = Lay::concat(&[data, strategies::line(dealt.tile, 100)]).unwrap();
         let values: Vec<i64> = (0..=oracle::table(&memory).into_iter().max().unwrap()).map(|i| 7 * i + 3).collect();
         let tensor = Tensor::host(&values, memory).unwrap();

@@ -26,7 +26,7 @@ pub struct Module {
     pub target: Target,
     /// Kernels, functions and variables in order.
     pub items: Vec<Item>,
-    /// What is known beside the text.
+    /// Facts in addition to the text.
     pub notes: Notes,
 }
 
@@ -291,7 +291,7 @@ pub struct Guard {
 /// An operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// The name of a register, a variable or a label: the parser cannot tell these apart.
+    /// The name of a register, a variable or a label: the parser cannot distinguish these.
     Name(Name),
     /// `table+16`: the address of a variable plus an offset in bytes.
     Offset(Name, i64),

@@ -26,7 +26,7 @@ impl<'k> Run<'k> {
 
     fn add(&mut self, statement: usize, written: Vec<&'k Name>, read: Vec<&'k Name>) {
         let mut needs: Vec<usize> = read.iter().filter_map(|name| self.writers.get(name).copied()).collect();
-        // What has been computed last is at the end of the longest chain, and comes first.
+        // The value that has been computed last is at the end of the longest chain, and comes first.
         needs.sort_unstable_by(|a, b| b.cmp(a));
         self.needed.extend(&needs);
         self.read.extend(read);

@@ -2,22 +2,22 @@
 
 use crate::{Inst, Span};
 
-/// What is wrong with a piece of PTX, where, and what would be accepted.
+/// An error in a piece of PTX, with its place and the accepted text.
 ///
 /// Every message about a module starts with the place: `line 3, column 7` of the text parsed, or `the module` for a tree
 /// that was built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Modules that are not one.
+    /// Modules that cannot be linked to one.
     #[error("linking {what}: accepted are {accepted}")]
     Link {
-        /// What does not go together.
+        /// The parts that do not go together.
         what: String,
         /// What would be accepted.
         accepted: &'static str,
     },
-    /// The text isn't of the grammar.
+    /// The text does not match the grammar.
     #[error("{at}: expected {expected}, found {found}")]
     Syntax {
         /// Where.
@@ -45,7 +45,7 @@ pub enum Error {
         /// The opcode that the modifier follows.
         opcode: String,
     },
-    /// A literal's value can't be held.
+    /// A literal's value does not fit.
     #[error("{at}: `{literal}` is not {expected}")]
     Literal {
         /// Where.
@@ -62,7 +62,7 @@ pub enum Error {
         at: Span,
         /// The construct, with its verb: "device functions are".
         what: &'static str,
-        /// What would be accepted.
+        /// The replacement.
         instead: &'static str,
     },
     /// No form of the opcode has these modifiers.
@@ -188,7 +188,7 @@ pub enum Error {
     /// Bytes that are no encoded tensor map.
     #[error("these bytes are no tensor map: {why}; `TensorMap::to_bytes` makes one")]
     NotATensorMap {
-        /// What is wrong with the bytes.
+        /// The error in the bytes.
         why: &'static str,
     },
 }
@@ -239,7 +239,7 @@ impl Error {
             return self.to_string();
         };
         let from = place.saturating_sub(BEFORE);
-        // Tabs stay, so that the caret stands under its character.
+        // Tabs stay, so that the caret is under its character.
         let shown: String = quoted.chars().skip(from).take(BEFORE + AFTER).collect();
         let blank: String = (quoted.chars().skip(from).take(place - from))
             .map(|c| if c == '\t' { '\t' } else { ' ' })

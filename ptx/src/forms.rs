@@ -57,9 +57,9 @@ pub struct Form {
     pub slots: &'static [Slot],
     /// Its operands, in order.
     pub operands: &'static [OperandSlot],
-    /// The `.version` that brought the form; 6.0 for every form that is older.
+    /// The `.version` that introduced the form; 6.0 for every form that is older.
     pub since: (u8, u8),
-    /// The architecture that brought the form, 80 for sm_80; 70 for every form that is older.
+    /// The architecture that introduced the form, 80 for sm_80; 70 for every form that is older.
     pub sm: u32,
     /// Whether only this architecture has the form (`sm_90a`), not its successors.
     pub specific: bool,
@@ -138,7 +138,7 @@ pub enum Count {
     },
 }
 
-/// What an address points to.
+/// The state space of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// The state space in the modifier slot of this index. If the slot is empty, a generic address, or a variable,
@@ -150,7 +150,7 @@ pub enum Space {
     Generic,
 }
 
-/// What may be in an operand's place.
+/// The kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A register that is written.
@@ -299,7 +299,7 @@ mod row {
     }
 
     impl Form {
-        /// The form, brought by PTX ISA `major.minor` for `sm`.
+        /// The form, introduced by PTX ISA `major.minor` for `sm`.
         pub(super) const fn since(mut self, major: u8, minor: u8, sm: u32) -> Form {
             self.since = (major, minor);
             self.sm = sm;

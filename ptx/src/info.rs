@@ -1,4 +1,4 @@
-//! What a launcher needs to know about a kernel.
+//! The interface of a kernel for a launcher.
 
 use std::collections::HashSet;
 
@@ -53,7 +53,7 @@ pub struct ParamInfo {
     pub align: u32,
     /// Bytes from the start of the parameter buffer to the parameter.
     pub offset: u64,
-    /// What the kernel assumes about the parameter's value, where the module's [`Notes`](crate::Notes) know it.
+    /// The kernel's assumption about the parameter's value, if the module's [`Notes`](crate::Notes) contain it.
     pub fact: Option<Fact>,
 }
 

@@ -1,4 +1,4 @@
-//! Several modules as one.
+//! Links several modules to one.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use crate::notes::{Claim, Notes, Site};
 use crate::{Error, Target};
 
 impl Module {
-    /// The module with all kernels, functions and variables of these modules, in their order. What several of them declare alike, such
-    /// as the dynamic shared memory, is there once. The notes of the modules' kernels go along. The target is the newest one.
+    /// The module with all kernels, functions and variables of these modules, in order. A declaration that several modules share, such as the dynamic
+    /// shared memory, is kept once. The kernels keep their notes. The target is the newest one.
     ///
     /// # Errors
     /// [`Error::Link`] for two different items of one name, modules that name source files (`.file`), no module at all, and a target
-    /// with a suffix, such as sm_90a, beside another newer one.
+    /// with a suffix, such as sm_90a, linked with a newer one.
     ///
     /// # Examples
     /// ```
@@ -49,7 +49,7 @@ impl Module {
                     known.insert(name.clone(), item.clone());
                     linked.items.push(item.clone());
                 }
-                // A kernel or a function with a body would be there twice, even if both are written alike.
+                // A kernel or a function with a body would be defined twice, even if both definitions are equal.
                 Some(other) if is_declaration(item) && alone(item) == alone(other) => {}
                 Some(_) => {
                     return Err(refused(
@@ -85,7 +85,7 @@ fn is_declaration(item: &Item) -> bool {
     }
 }
 
-/// The text of a module that has this item alone: what it says, wherever it was read.
+/// The text of a module with this item alone, independent of its original position.
 fn alone(item: &Item) -> String {
     let target = Target { sm: 80, suffix: None };
     Module { version: (8, 0), target, items: vec![item.clone()], notes: Notes::default() }.to_string()

@@ -1,7 +1,6 @@
-//! What is known of a module beside its text: which lines of a program wrote each line of the text, and what that
-//! program claims about registers and about the parameters of a launch. The text does not change for the notes, so the
-//! same text runs on a GPU and on the simulator. The simulator names the program's lines in its findings and checks the
-//! claims about registers; a device checks the parameters of a launch.
+//! Facts about a module in addition to its text: the lines of a program that wrote each line of the text, and that program's claims about registers
+//! and about the parameters of a launch. The text does not change for the notes, so the same text runs on a GPU and on the simulator. The simulator
+//! names the program's lines in its findings and checks the claims about registers; a device checks the parameters of a launch.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::{fmt, panic::Location, sync::Arc};
@@ -100,7 +99,7 @@ impl fmt::Display for Claim {
     }
 }
 
-/// What the program that wrote a kernel knows of its launches.
+/// The facts about a kernel's launches, from the program that wrote the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchNotes {
     /// The kernel.
@@ -113,8 +112,7 @@ pub struct LaunchNotes {
     pub facts: Vec<(Name, Fact)>,
 }
 
-/// What is known of a module beside its text. The notes are good for that text alone: they are ignored in a module that
-/// has been changed since.
+/// Facts about a module in addition to its text. The notes are valid for that text alone: they are ignored in a module that has been changed since.
 ///
 /// Notes are not part of a module's meaning: any two notes compare equal.
 #[derive(Clone, Debug, Default)]
@@ -186,12 +184,12 @@ impl Notes {
         &self.undefined
     }
 
-    /// What is known of all launches.
+    /// The facts about all launches.
     pub(crate) fn launches(&self) -> &[LaunchNotes] {
         &self.launches
     }
 
-    /// What is known of a kernel's launches.
+    /// The facts about a kernel's launches.
     pub fn launch(&self, kernel: &str) -> Option<&LaunchNotes> {
         self.launches.iter().find(|launch| &*launch.kernel == kernel)
     }

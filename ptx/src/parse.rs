@@ -72,7 +72,7 @@ pub struct Refused {
     pub name: Name,
     /// Whether the item is a kernel.
     pub kernel: bool,
-    /// What is wrong with the item, or with a left-out item that it names.
+    /// The error in the item, or in a left-out item that it names.
     pub error: Error,
 }
 

@@ -1,4 +1,4 @@
-//! Names and places in a text, of which trees, notes and errors all speak.
+//! Names, and positions in a text, of trees, notes and errors.
 
 /// Where a piece of syntax stood in the text it was parsed from. Line and column start at 1; 0 means "not from text".
 ///

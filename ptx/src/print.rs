@@ -25,7 +25,7 @@ impl Module {
         (text.text, lines.into_inner())
     }
 
-    /// Calls `behind` when the statements of a kernel are opened, and behind each of them.
+    /// Calls `behind` when the statements of a kernel are opened, and after each of them.
     fn print(&self, f: &mut Formatter<'_>, behind: &dyn Fn(&Kernel)) -> Result {
         let (major, minor) = self.version;
         write!(f, ".version {major}.{minor}\n.target {}\n.address_size 64\n", self.target)?;

@@ -56,7 +56,7 @@ pub struct Tiled {
     pub swizzle: TensorSwizzle,
     /// A hint for the cache.
     pub l2_promotion: L2Promotion,
-    /// What elements outside of the tensor read as.
+    /// The value of elements outside of the tensor.
     pub fill: OobFill,
     /// For im2col copies, where columns of pixels begin and end; [`extents`](Tiled::extents) then are the channels of a
     /// pixel and the pixels of a column.

@@ -92,7 +92,7 @@ impl Module {
         Ok(self.needs()?.target())
     }
 
-    /// What the module's instructions and directives need, of `.version` and `.target`; what the target itself needs is not in it.
+    /// The `.version` and `.target` that the module's instructions and directives need, without those that the target itself needs.
     ///
     /// # Errors
     /// As [`Module::verify`], the module's own `.version` and `.target` apart.
@@ -264,7 +264,7 @@ impl Scope {
     }
 }
 
-/// Whether `prefix<count>` declares the name: the prefix with a number below `count` behind it, without leading zeros.
+/// Whether `prefix<count>` declares the name: the prefix with a number below `count` after it, without leading zeros.
 fn is_of_range(name: &str, prefix: &str, count: u32) -> bool {
     let Some(digits) = name.strip_prefix(prefix) else { return false };
     let canonical = digits.len() == 1 || !digits.starts_with('0');

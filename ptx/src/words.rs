@@ -123,11 +123,11 @@ words! {
         Sqrt = "sqrt", St = "st", Stackrestore = "stackrestore", Stacksave = "stacksave", Stmatrix = "stmatrix", Sub = "sub", Subc = "subc", Szext = "szext",
         Tanh = "tanh", Tensormap = "tensormap", Testp = "testp", Trap = "trap", Vote = "vote",
         Wgmma = "wgmma", Wmma = "wmma", Xor = "xor",
-        // video, a register's halves or bytes at a time
+        // video instructions on the halves or bytes of a register
         Vadd2 = "vadd2", Vadd4 = "vadd4", Vsub2 = "vsub2", Vsub4 = "vsub4", Vavrg2 = "vavrg2", Vavrg4 = "vavrg4",
         Vabsdiff2 = "vabsdiff2", Vabsdiff4 = "vabsdiff4", Vmin2 = "vmin2", Vmin4 = "vmin4", Vmax2 = "vmax2",
         Vmax4 = "vmax4", Vset2 = "vset2", Vset4 = "vset4",
-        // video, whole registers
+        // video instructions on whole registers
         Vadd = "vadd", Vsub = "vsub", Vabsdiff = "vabsdiff", Vmin = "vmin", Vmax = "vmax", Vshl = "vshl",
         Vshr = "vshr", Vset = "vset",
     }
@@ -149,12 +149,12 @@ words! {
         Row = "row", Col = "col", A = "a", B = "b", C = "c", D = "d", Popc = "popc", Dim1 = "1d",
         Dim2 = "2d", Dim3 = "3d", Dim4 = "4d", Dim5 = "5d", Tensor = "tensor", Tile = "tile",
         Im2col = "im2col", Im2colNoOffs = "im2col_no_offs", Im2colW = "im2col::w", Im2colW128 = "im2col::w::128",
-        // tensor maps, by their fields
+        // fields of tensor maps
         Replace = "replace", CpFenceproxy = "cp_fenceproxy", B1024 = "b1024", GlobalAddress = "global_address",
         Rank = "rank", BoxDim = "box_dim", GlobalDim = "global_dim", GlobalStride = "global_stride",
         ElementStride = "element_stride", Elemtype = "elemtype", InterleaveLayout = "interleave_layout",
         SwizzleMode = "swizzle_mode", SwizzleAtomicity = "swizzle_atomicity", FillMode = "fill_mode",
-        // sparse products
+        // sparse MMA
         Sp = "sp", SpOrdered = "sp::ordered_metadata",
         // wgmma shapes of k = 8
         M64n8k8 = "m64n8k8", M64n16k8 = "m64n16k8", M64n24k8 = "m64n24k8", M64n32k8 = "m64n32k8",
@@ -279,7 +279,7 @@ words! {
 }
 
 impl Special {
-    /// The type that the register is read with.
+    /// The type of a read of the register.
     pub const fn ty(self) -> Type {
         match self {
             Special::Clock64 | Special::Globaltimer | Special::Gridid => Type::U64,

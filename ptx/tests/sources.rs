@@ -4,7 +4,7 @@ use girih_ptx::{Inlined, Item, Loc, Module, SourceFile, SourcePlace, Statement};
 
 const HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
-/// As nvcc and LLVM write it: the strings stand behind the kernels.
+/// As nvcc and LLVM write it: the strings stand after the kernels.
 const LINES: &str = ".file 1 \"/src/kernel.cu\", 1700000000, 1234
 .visible .entry k()
 {

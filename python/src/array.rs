@@ -66,7 +66,7 @@ impl OnDevice {
                     let what = format!("{name} of {shape:?} with the strides {strides:?} has more bytes than there are addresses");
                     PyValueError::new_err(what)
                 })?;
-                // SAFETY: the caller keeps the array until the call returns, and its library frees memory behind what stands in the stream.
+                // SAFETY: the caller keeps the array until the call returns, and its library frees memory after the work in the stream.
                 (unsafe { device.device.borrow::<u8>(address, bytes)? }, None)
             }
         };

@@ -19,7 +19,7 @@ const MOST_COPYING: usize = 4;
 /// The most attentions that are kept: each has a table of its tiles on the device.
 const MOST_ATTENDED: usize = 256;
 
-/// The function of sums behind a product.
+/// The function of sums after a product.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Activation {
     Relu,

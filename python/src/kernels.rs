@@ -23,7 +23,7 @@ fn order(array: &OnDevice) -> Result<(bool, i64)> {
             PyValueError::new_err(format!("{name} must have two axes, not {}", array.shape.len())).into()
         );
     };
-    // A stride of an axis of one element is nobody's.
+    // A stride of an axis of one element has no effect.
     let empty = rows == 0 || columns == 0;
     let row_major = (across == 1 || columns <= 1) && (down >= columns || rows <= 1) || empty;
     let column_major = (down == 1 || rows <= 1) && (across >= rows || columns <= 1);

@@ -164,7 +164,7 @@ impl Layout {
         self.0.preimage(index)?.map(|at| tuple::positions(py, &at)).transpose()
     }
 
-    /// The table of the indices, as text: mode 0 counts rows, the modes behind it columns.
+    /// The table of the indices, as text: mode 0 counts rows, the modes after it columns.
     fn table(&self) -> Result<String> {
         Ok(self.0.table()?.to_string())
     }

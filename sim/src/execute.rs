@@ -24,7 +24,7 @@ pub(crate) struct Outcome {
     pub(crate) report: Report,
     pub(crate) findings: Vec<Finding>,
     pub(crate) untold: u64,
-    /// The text that each block has printed, by the number of the block.
+    /// The text that each block has printed, by block index.
     printed: BTreeMap<u64, String>,
 }
 

@@ -22,7 +22,7 @@ const MORE_PATIENCE: usize = 16;
 /// wait for further clusters.
 const MIXED: usize = 8;
 
-/// What the workers of a launch share.
+/// The state that the workers of a launch share.
 pub(crate) struct Grid<'a> {
     machine: &'a Machine<'a>,
     blocks: u64,

@@ -104,9 +104,9 @@ pub(crate) trait Word: Copy + Default {
     /// The `N` lanes from lane `first` on, which is a multiple of `N`.
     fn part<const N: usize>(regs: &Regs, slot: u32, first: usize) -> Self::Part<'_, N>;
     fn lane<const N: usize>(part: Self::Part<'_, N>, i: usize) -> Self;
-    /// This value if it is wanted, and the other otherwise.
+    /// This value if `wanted`, else `other`.
     fn or(self, other: Self, wanted: bool) -> Self;
-    /// Writes the `N` lanes from lane `first` on, those that the mask has.
+    /// Writes those of the `N` lanes from lane `first` on that are in the mask.
     fn write<const N: usize>(regs: &mut Regs, slot: u32, first: usize, mask: u32, values: [Self; N]);
 }
 
@@ -124,7 +124,7 @@ macro_rules! word {
             }
             #[inline(always)]
             fn or(self, other: $t, wanted: bool) -> $t {
-                // Arithmetic, since compilers make of `if` a branch, or a choice between two places to read from.
+                // Arithmetic, since compilers turn `if` into a branch, or into a choice between two addresses.
                 let keep = (wanted as $t).wrapping_neg();
                 self & keep | other & !keep
             }
@@ -178,8 +178,8 @@ impl Word for bool {
 /// as PTX does where a destination register is wider than its type.
 pub(crate) trait Scalar: Copy {
     type Word: Word;
-    /// How many lanes a function computes before it writes them: as many as the vector registers of a processor hold,
-    /// for types where compilers vectorise so short loops.
+    /// The number of lanes that a function computes before it writes them: those that fit the CPU's vector registers, for types whose short loops
+    /// compilers vectorise.
     const PART: usize = WARP;
     fn load(word: Self::Word) -> Self;
     fn store(self) -> Self::Word;

@@ -36,7 +36,7 @@ pub(crate) fn cluster(kernel: &Kernel, launch: &Launch) -> Result<[u32; 3], Erro
         Err(Error::LaunchShape { kernel: kernel.name.clone(), what, given, accepted })
     };
     let cluster = launch.cluster.or(kernel.required_cluster).unwrap_or([1; 3]);
-    // What 64 bits do not hold is too many in any case.
+    // A product of more than 64 bits exceeds every limit.
     let blocks = cluster.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
     if let Some(required) = kernel.required_cluster
         && required != cluster

@@ -10,7 +10,7 @@ use crate::{Error, Options, Origin, Severity, Site};
 /// and pair of instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was found, and where.
+    /// The finding and its place.
     pub error: Error,
     /// The severity of the finding, after [`Options::deny`].
     pub severity: Severity,
@@ -35,7 +35,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What an execution does after a finding that does not have to end it.
+/// The behaviour of an execution after a finding that need not end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// It ends, even if the finding is a warning.

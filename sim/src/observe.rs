@@ -78,12 +78,12 @@ pub struct Moment<'a> {
     pub(crate) passed: Option<(u64, u64)>,
     pub(crate) inside: &'a dyn Inside,
     pub(crate) regs: &'a Regs,
-    /// The lanes in which a register has been written; none if that is not known.
+    /// The lanes in which a register has been written; `None` if that is not known.
     pub(crate) written: &'a dyn Fn(Reg) -> Option<u32>,
     pub(crate) shared: &'a [u8],
 }
 
-/// What a moment can tell of the state of the warp's block, and looks up only if it is asked.
+/// The state of the warp's block at a moment, which is computed only on request.
 pub(crate) trait Inside {
     /// The mbarriers of the block, by their places.
     fn mbarriers(&self) -> Vec<Phases>;
@@ -188,7 +188,7 @@ impl<'a> Moment<'a> {
         self.block
     }
 
-    /// The warp's number in its block.
+    /// The warp's index in its block.
     pub fn warp(&self) -> u32 {
         self.warp
     }
@@ -208,7 +208,7 @@ impl<'a> Moment<'a> {
         &self.code.sources[self.source as usize].text
     }
 
-    /// The lanes that execute the instruction: those that have come to it and for which its guard is true. Bit 0 is
+    /// The lanes that execute the instruction: those that have reached it and for which its guard is true. Bit 0 is
     /// lane 0.
     pub fn active(&self) -> u32 {
         self.active
@@ -237,8 +237,8 @@ impl<'a> Moment<'a> {
         self.step
     }
 
-    /// What the lanes have waited for at this instruction, as it was when the wait began; none if they did not wait. That a warp waits
-    /// at a barrier of its block, the begin of its next instruction shows.
+    /// The event for which the lanes have waited at this instruction, as it was when the wait began; `None` if they did not wait. A wait at a barrier
+    /// of the block ends with the begin of the warp's next instruction.
     pub fn awaited(&self) -> Option<Awaited> {
         self.awaited
     }

@@ -31,14 +31,14 @@ pub(crate) struct Inst {
     pub(crate) source: u32,
     /// The guard, which is evaluated once for each PTX instruction.
     pub(crate) guard: Guard,
-    /// Whether the PTX instruction that begins with this operation may meet registers that nothing has written.
+    /// Whether the PTX instruction that begins with this operation may read undefined registers.
     pub(crate) careful: bool,
     /// If a PTX instruction begins with this operation: the number of operations from here on, in whole instructions,
     /// that only compute registers from registers and need no checks.
     pub(crate) stretch: u32,
 }
 
-/// The lanes that execute an operation, of those that have come to it.
+/// The lanes that execute an operation, of those that have reached it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Guard {
     /// All lanes.
@@ -51,7 +51,7 @@ pub(crate) enum Guard {
     Same,
 }
 
-/// What an operation does.
+/// An operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     /// Computes registers from registers.
@@ -119,9 +119,9 @@ pub(crate) enum Op {
     Wmma(Box<Tile>),
     /// `wmma.mma`.
     WmmaMma(Box<WmmaMma>),
-    /// A claim of the kernel's generator about a register; not an instruction.
+    /// A claim of the kernel's generator about a register's value, which is checked. It is not an instruction.
     Claim(Box<(Claim, Reg)>),
-    /// The registers of a load become undefined in the lanes that did not execute it, as the kernel's generator says; not an instruction.
+    /// The registers of a load become undefined in the lanes that did not execute it, by a note of the kernel's generator. It is not an instruction.
     Undefined(Box<[Reg]>),
     /// `vprintf`.
     Print(Box<Print>),
@@ -363,7 +363,7 @@ pub(crate) enum Flow {
     /// Each bit of the result depends on certain bits of the sources, as with `or`, where a defined 1 decides. The
     /// instruction may copy a value as a whole.
     Bits,
-    /// As `Bits`, for an instruction such as `and`, which takes values apart and does not copy them.
+    /// As `Bits`, for an instruction such as `and`, which does not copy its operands.
     Masked,
     /// A bit of the result is undefined if the same bit of any source is, as with `xor`.
     Either,

@@ -1,4 +1,4 @@
-//! What an execution checks and tells, and how it proceeds.
+//! The options of an execution: its checks, its reports, and its order.
 #![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use std::fmt;
@@ -15,7 +15,7 @@ pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 /// order.
 pub type Print = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What an execution checks beyond bounds and alignment, and how it proceeds. The default checks nothing more.
+/// The options of an execution: checks in addition to bounds and alignment, and the order. The default has no additional checks.
 #[derive(Clone, Default)]
 pub struct Options {
     /// Report data races in shared and global memory.

@@ -117,7 +117,7 @@ pub struct Line {
     pub instruction: Arc<str>,
     /// The class of the instruction.
     pub class: Class,
-    /// What the instruction did; blocks are not counted.
+    /// The counts of the instruction; blocks are not counted.
     pub counts: Report,
     /// Multiplications and additions on matrices by this instruction.
     pub flops: u64,

@@ -102,7 +102,7 @@ pub(crate) struct Variable {
     /// The state space: shared, global or local.
     pub(crate) space: Space,
     pub(crate) at: u64,
-    /// The size in bytes; none for a dynamic variable, whose size depends on the launch.
+    /// The size in bytes; `None` for a dynamic variable, whose size depends on the launch.
     pub(crate) bytes: Option<u64>,
     /// Bytes of an element.
     pub(crate) element: u64,

@@ -5,7 +5,7 @@ use std::fmt;
 /// The struct of counts, from the one list of them.
 macro_rules! counts {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What a launch executed. An instruction counts once for each warp in which at least one lane executes it.
+        /// The counts of a launch. An instruction counts once for each warp in which at least one lane executes it.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Report {

@@ -36,7 +36,7 @@ impl Residency {
     pub(crate) fn new(multiprocessors: u32, threads: u32, shared: u64, registers: Option<u32>) -> Residency {
         let warps = u64::from(threads.div_ceil(32)).max(1);
         let by_registers = registers.filter(|&n| n > 0).map(|n| {
-            // Each quarter of a multiprocessor has a quarter of the registers, for a quarter of the warps.
+            // Each quarter of an SM has a quarter of the registers, for a quarter of the warps.
             let warp = (u64::from(n) * 32).next_multiple_of(REGISTER_UNIT);
             (REGISTERS / 4 / warp * 4 / warps, "registers")
         });

@@ -20,7 +20,7 @@
 //! - *Strand*: lanes of a warp with the same value of something, such as their view, so that the value is kept once.
 //! - *Past*: a thread's view together with the thread's own accesses: what happens before the thread's next access.
 //! - *Window*: the memory for which a `fence.proxy.async` makes accesses visible to the async proxy.
-//! - *Phase*: one round of an mbarrier. The clocks of the mbarrier's component count completed phases, and a thread
+//! - *Phase*: a phase of an mbarrier. The clocks of the mbarrier's component count completed phases, and a thread
 //!   that knows a phase complete comes after the asynchronous operations that the phase waited for.
 //! - *Pools*, *domain*: what has been released, separately for each set of threads (a block, a cluster, the GPU) that
 //!   the scope of the release includes.
@@ -134,21 +134,21 @@ pub(crate) struct Shadow {
     clocks: Vec<Clock>,
     /// Threads of each block.
     threads: usize,
-    /// What the arrivals at each barrier have handed over, for 16 barriers of each block, block by block.
+    /// The clocks that the arrivals at each barrier have released, for 16 barriers of each block, block by block.
     barriers: Vec<View>,
     /// The cluster's barrier: what the arrivals of the current phase have published, and what those of the last
     /// completed phase have.
     cluster: (Pools, Pools),
-    /// The cluster's number in the grid.
+    /// The cluster's index in the grid.
     cluster_number: u32,
     domains: Domains,
     /// The strong accesses, by cell, of the cells that have any.
     strong: Map<usize, Strong>,
-    /// What the strong writes to each cell have published.
+    /// The clocks that the strong writes to each cell have released.
     published: Map<usize, Location>,
     /// The state of each mbarrier and of each counter, by number; number 0 is the start of the cluster.
     phases: Vec<Phases>,
-    /// The asynchronous operations whose end an mbarrier or a counter tells, by number.
+    /// The asynchronous operations whose end is observed by an mbarrier or a counter, by number.
     operations: Vec<Operation>,
     /// For each `cp.async.mbarrier.arrive` that has not arrived yet, by the number of its operation: what its arrival
     /// will publish.
@@ -161,8 +161,8 @@ pub(crate) struct Shadow {
     /// The asynchronous reductions since the last weak write, by cell, of the cells that have any.
     reductions: Map<usize, Reductions>,
     exits: Exits,
-    /// For each instruction, whether it is a load of a value that only guards an atomic, or that other lanes may
-    /// discard: where an access has several conflicts, those with such loads are told last.
+    /// For each instruction, whether it is a load of a value that only guards an atomic, or that other lanes may discard. If an access has several
+    /// conflicts, those with such loads are reported last.
     soft: Vec<bool>,
 }
 
@@ -175,7 +175,7 @@ pub(crate) struct Who {
 }
 
 impl Who {
-    /// The thread's number in the cluster. Each warp counts 32, also where the block does not fill its last warp.
+    /// The thread's index in the cluster. Each warp counts 32, also where the block does not fill its last warp.
     pub(crate) fn thread(self) -> u32 {
         self.warp * WARP as u32 + self.lane
     }
@@ -222,7 +222,7 @@ impl Shadow {
         shadow
     }
 
-    /// Forgets everything, as the cluster of this number begins.
+    /// Resets the state for the cluster of this number.
     pub(crate) fn reset(&mut self, cluster: u32) {
         self.cluster_number = cluster;
         self.states.fill(0);
@@ -259,7 +259,7 @@ impl Shadow {
         self.cluster_number
     }
 
-    /// Whether an instruction is a load whose conflicts are told last.
+    /// Whether an instruction is a load whose conflicts are reported last.
     fn is_soft(&self, source: u32) -> bool {
         self.soft.get(source as usize).copied().unwrap_or_default()
     }

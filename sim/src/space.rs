@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a thread does to memory.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// It reads.

@@ -7,11 +7,10 @@
 //! coordinates are not all inside the tensor is not in global memory: loads fill it, and stores skip it (PTX ISA,
 //! "Tiled Mode"; CUDA driver API, `cuTensorMapEncodeTiled`).
 //!
-//! What these texts leave open was found out on an H100 and an H200: the rows of narrow boxes, the alignment of the
-//! innermost coordinate, the NaN of the fill, the rounding of tf32. So was this, which the texts don't mention: a store
-//! or a reduction accepts no negative coordinates, and no columns with a corner outside of the tensor. It writes whole
-//! units of 16 bytes, so that where a row ends inside a unit, the bytes behind the row's end get what the box holds
-//! there.
+//! Cases that these texts leave open were measured on an H100 and an H200: the rows of narrow boxes, the alignment of the innermost coordinate, the
+//! NaN of the fill, the rounding of tf32. So was this, which the texts don't mention: a store or a reduction accepts no negative coordinates, and no
+//! columns with a corner outside of the tensor. It writes whole units of 16 bytes: if a row ends inside a unit, the bytes after the row's end are
+//! overwritten by elements of the box.
 #![deny(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 mod columns;
@@ -26,7 +25,7 @@ const UNIT: u64 = 16;
 /// A part of a box whose bytes are contiguous in shared memory and, if the part is inside the tensor, in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// Global address of the first byte; none if the run is outside of the tensor.
+    /// Global address of the first byte; `None` if the run is outside of the tensor.
     pub(crate) global: Option<u64>,
     /// Shared address of the first byte.
     pub(crate) shared: u64,
@@ -136,7 +135,7 @@ fn inside(start: i64, tensor_row: u64, row_bytes: u64) -> (u64, u64) {
 }
 
 /// The global addresses of the first elements of the box's rows, even where the innermost coordinate is outside of the
-/// tensor; none for rows with another coordinate outside.
+/// tensor; `None` for rows with another coordinate outside.
 fn rows(map: &TensorMap, coordinates: &[i32]) -> Vec<Option<u64>> {
     let count = (1..map.rank()).map(|i| u64::from(map.moved(i))).product::<u64>();
     let mut at = [0; TENSOR_MAP_RANK];
@@ -153,7 +152,7 @@ fn rows(map: &TensorMap, coordinates: &[i32]) -> Vec<Option<u64>> {
     rows
 }
 
-/// The global address of an element; none if a coordinate other than the innermost is outside of the tensor.
+/// The global address of an element; `None` if a coordinate other than the innermost is outside of the tensor.
 fn address(map: &TensorMap, place: &[i64]) -> Option<u64> {
     let tiled = map.tiled();
     let innermost = place[0] * i64::from(tiled.element.bytes());

@@ -11,7 +11,7 @@ use crate::{Error, Finding, Kernel, Launch, Memory, Options, Report, Severity};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// What the first execution did, up to its end or to the finding that ended it.
+    /// The counts of the first execution, up to its end or to the finding that ended it.
     pub report: Report,
     /// The findings of all executions in the order in which they were made; each kind and pair of source lines once.
     pub findings: Vec<Finding>,

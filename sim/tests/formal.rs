@@ -1,4 +1,4 @@
-//! Races that do no harm on any GPU are told apart from those that may: each with a twin that is an error.
+//! Races that do no harm on any GPU are distinguished from those that may: each with a twin that is an error.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::{load, module, shape, u64_arg, upload};
@@ -39,7 +39,7 @@ fn what_has_exited_has_written_before_the_barrier() {
     assert_eq!(kinds(1, 64, &left("bar.sync 0, 32;", "%m+128")), ["race"]);
     // A warp that comes to the barrier afterwards is ordered.
     assert_eq!(kinds(1, 64, &left("bar.sync 0;", "%m")), [""; 0]);
-    // The exit must come before the barrier is complete: here the other warp writes behind it.
+    // The exit must come before the barrier is complete: here the other warp writes after it.
     let later = "bar.sync 0; @!%p0 st.shared.u32 [%m], %i; @!%p0 exit; ld.volatile.shared.u32 %r1, [%s+512]; \
                  ld.shared.u32 %r0, [%m+128]; st.global.u32 [%q], %r0;";
     assert!(kinds(1, 64, later).contains(&"race"));

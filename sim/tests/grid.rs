@@ -185,7 +185,7 @@ fn a_message_between_blocks_needs_a_release_and_an_acquire() {
 /// Results that depend on the order of blocks are the same in every run with one seed, whatever the number of workers.
 #[test]
 fn what_blocks_tell_one_another_depends_on_the_seed_alone() {
-    // Each warp's first lane takes a ticket and leaves its block's number there.
+    // Each warp's first lane takes a ticket and leaves its block's index there.
     let tickets: &[&str] = &[
         "mov.u32 %i, %tid.x; setp.ne.u32 %p0, %i, 0; @%p0 exit;",
         "atom.relaxed.gpu.global.add.u32 %r0, [%p+252], 1;",

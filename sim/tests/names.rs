@@ -34,7 +34,7 @@ fn shared_variables_are_named_with_the_index() {
             format!(".visible .entry k() {{ .reg .b32 %r; {declared} mov.u32 %r, %tid.x; {access}; ret; }}");
         assert_eq!(names(&kernel, &shape(1, 2), &Memory::new()), [name], "{access}");
     }
-    // The module's, those whose size the launch gives, and what lies behind the end.
+    // The module's, those whose size the launch gives, and what lies after the end.
     let kernel = ".extern .shared .align 4 .b32 d[]; .shared .b32 m[2];
         .visible .entry k() { .reg .b32 %r; mov.u32 %r, %tid.x; st.shared.u32 [m+4], %r; st.shared.u32 [d+8], %r; ret; }";
     let launch = Launch { dynamic_shared: 16, ..shape(1, 2) };

@@ -156,7 +156,7 @@ fn copies_of_threads_are_in_flight_until_their_group_is_waited_for() {
         "cp.async.wait_group 0;",
     ];
     let seen = watched(64, Options::checked(), &lines);
-    // The lanes of a warp copy 128 bytes, those of the second behind those of the first.
+    // The lanes of a warp copy 128 bytes, those of the second after those of the first.
     let of = |warp: usize, at: usize| {
         (u32::MAX, 128, Vec::from_iter(std::iter::once(at + 128 * warp..at + 128 * (warp + 1))))
     };

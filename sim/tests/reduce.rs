@@ -63,7 +63,7 @@ fn memory_and_variables_are_as_they_were() {
         memory.read(array, &mut bytes).unwrap();
         assert_eq!(bytes, [7; 64]);
     }
-    // The variable counts blocks: if it had kept what the runs wrote, this would not be the first block's number.
+    // The variable counts blocks: if it had kept what the runs wrote, this would not be the first block's index.
     let first =
         load("atom.global.add.u32 %t, [count], 1; shr.u32 %t, %t, 5; setp.ne.u32 %p, %t, %x; @%p trap;", "");
     let fine = Options { threads: Some(1), ..Options::default() };

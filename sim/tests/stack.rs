@@ -186,7 +186,7 @@ fn a_stack_has_an_end() {
 fn memory_is_taken_from_the_stack_and_given_back() {
     let body = "stacksave.u64 %f2;
         add.u32 %s, %t, 1; mul.lo.u32 %s, %s, 4; cvt.u64.u32 %f0, %s; alloca.u64 %f1, %f0, 16;
-        // As many words as the lane's number and one, of which the last is read.
+        // As many words as the lane's index and one, of which the last is read.
         mov.u32 %r, 0;
         FILL: cvt.u64.u32 %f0, %r; shl.b64 %f0, %f0, 2; add.u64 %f0, %f0, %f1; mul.lo.u32 %s, %r, 3;
         st.local.u32 [%f0], %s; add.u32 %r, %r, 1; setp.le.u32 %p, %r, %t; @%p bra FILL;

@@ -1,4 +1,4 @@
-//! What can go wrong with a tensor.
+//! The errors of tensors.
 
 /// An error of `girih-tensor`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +75,7 @@ pub enum Error {
         from: usize,
         /// Bytes of a new element.
         to: usize,
-        /// What is in the way.
+        /// The reason.
         why: String,
     },
     /// A value that a dtype does not have.
@@ -94,7 +94,7 @@ pub enum Error {
         .other.map_or_else(|| String::from("is not the tensor's"), |other| format!("part {other} has too"))
     )]
     Overlap {
-        /// The part's number.
+        /// The part's index.
         part: usize,
         /// The value's 1-D coordinate in the part.
         value: usize,

@@ -1,4 +1,4 @@
-//! Tensors: an engine (where values are) and a layout (which value a coordinate names).
+//! Tensors: an engine (the memory of the values) and a layout (which value a coordinate selects).
 //!
 //! A [`Tensor`] is a view: slicing and tiling it gives another view of the same values. Each engine has its own kind of
 //! offsets: integers on the [host], register expressions in a generated kernel. So [`Tensor::local_tile`],

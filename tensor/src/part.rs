@@ -1,24 +1,23 @@
-//! Which elements of a tile a thread's values are.
+//! Partitions: the elements of a tile that are a thread's values.
 
 use girih_layout::{Int, Lay, Shape};
 
 use crate::slice::Sliced;
 use crate::{Error, Index, Slice};
 
-/// What a partition says of its values: the thread-value layout of the tile that they come from (CuTe guide, "Thread-Value
-/// partitioning"). Value `v` of thread `t` is the tile's element at the coordinate `threads(t) + values(v)`, counted from where the
-/// tile or the subtensor of it begins.
+/// The thread-value layout of the tile that a partition's values come from (CuTe guide, "Thread-Value partitioning"). Value `v` of thread `t` is the
+/// tile's element at the coordinate `threads(t) + values(v)`, relative to the origin of the tile or subtensor.
 ///
 /// The coordinates are those of [`Part::coordinates`]: a number for each mode of the tile, whatever is nested in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part<I> {
     /// Whose part it is.
     pub thread: I,
-    /// The thread's number -> coordinate.
+    /// The thread's index -> coordinate.
     pub threads: Lay,
-    /// The value's number -> coordinate.
+    /// The value's index -> coordinate.
     pub values: Lay,
-    /// The value's number -> offset from where the engine is: the layout of the tensor that this is said of.
+    /// The value's index -> offset from where the engine is: the layout of the tensor that this is said of.
     pub offsets: Lay,
 }
 
@@ -47,7 +46,7 @@ impl<I: Index> Part<I> {
         Ok(Lay::identity(&Shape::flat(&sizes)?)?)
     }
 
-    /// What is left for a subtensor of the partition, whose layout is `offsets`.
+    /// The part of a subtensor of the partition, whose layout is `offsets`.
     ///
     /// # Errors
     /// As [`Tensor::slice`](crate::Tensor::slice).

@@ -201,7 +201,7 @@ impl Index for Sum {
     }
 }
 
-/// What a slice comes to: the kept modes, and for each fixed leaf its digit and stride.
+/// The result of a slice: the kept modes, and for each fixed leaf its digit and stride.
 pub(crate) struct Sliced<I> {
     pub(crate) kept: Vec<Lay>,
     pub(crate) steps: Vec<(I, Stride)>,

@@ -25,7 +25,7 @@ pub enum Space {
     Counting,
 }
 
-/// What a layout's indices select values from: an array in some memory, or the coordinates themselves.
+/// The memory that a layout's indices select values from: an array, registers, or the coordinates themselves.
 pub trait Engine: Clone {
     /// The integers that coordinates are made of.
     type Index: Index;
@@ -46,7 +46,7 @@ pub trait Engine: Clone {
         self
     }
 
-    /// What it was told by [`Engine::with_part`], if it keeps it; true of the tensor with the layout that is named there.
+    /// The argument of [`Engine::with_part`], if the engine keeps it. It is valid for a tensor with the layout named there.
     fn part(&self) -> Option<&Part<Self::Index>> {
         None
     }

@@ -20,20 +20,20 @@ use crate::resources::{MARGIN, Resources, Spill};
 pub struct Compiled {
     /// The kernel.
     pub kernel: Kernel,
-    /// What each parameter of the kernel stands for.
+    /// The meaning of each parameter of the kernel.
     pub params: Vec<Param>,
     /// The placed function.
     pub plan: Plan,
-    /// What it was compiled for.
+    /// The target of the compilation.
     pub target: Target,
-    /// What it takes of an SM.
+    /// The resources of an SM that it uses.
     pub resources: Resources,
     /// How many elements of each array a byte holds, 1 unless they are smaller: the kernel counts such arrays in bytes along the last axis.
     pub per_byte: Vec<i64>,
 }
 
 impl Compiled {
-    /// What is known of the kernel's spills to memory, if a thread needs more registers than it can have: no number of warps has avoided them.
+    /// The kernel's spills to memory, if a thread needs more registers than it can have and no number of warps has avoided this.
     pub fn spill(&self) -> Option<Spill> {
         Spill::of(&self.plan, &self.resources)
     }
@@ -54,7 +54,7 @@ impl Compiled {
     }
 }
 
-/// What the blocks of a grid that each block counts are fewer than, so that a step beyond the last is a number too.
+/// The upper bound of a grid's blocks in a persistent kernel, so that a step beyond the last block does not overflow.
 #[cfg(feature = "launch")]
 const MOST: u32 = 1 << 30;
 
@@ -110,7 +110,7 @@ pub(crate) fn build(func: &Func, target: Target) -> Result<Built, Error> {
     Ok(better.unwrap_or(alone))
 }
 
-/// A persistent kernel, where an SM has room for one block, TMA brings tiles, and blocks have as much to do as others. Where
+/// A persistent kernel, where an SM has room for one block, TMA loads tiles, and blocks have as much to do as others. Where
 /// warpgroups ping-pong, persistent kernels were measured to be slower.
 fn build_persistent(
     func: &Func,
@@ -131,7 +131,7 @@ fn build_for_two(func: &Func, target: Target, (alone, _, resources): &Built) -> 
     let kept = alone.products.pipeline.kept;
     let limit = registers_of_consumers((alone.threads / WARPGROUP).into(), 2, kept);
     let open = func.hints.resolve(target.sm).occupancy.is_none() && resources.blocks.fit() < 2;
-    // While a product is under way, the assembler computes ahead with registers of its own.
+    // While an MMA is in flight, the assembler hoists computations into further registers.
     let margin = if alone.alternates() { 2 * MARGIN } else { MARGIN };
     if rings.is_empty() || !open || i64::from(resources.registers + margin) > limit {
         return Ok(None);
@@ -160,7 +160,7 @@ fn built_like(func: &Func, target: Target, like: &Plan) -> Result<Option<Built>,
 }
 
 /// Places and lowers a simplified function. If a thread would need more registers than it can have, another number of warps is taken with which
-/// it does not, if there is one: products stay by the instructions that they are by, and tiles come as they do. If there is none, functions are
+/// it does not, if there is one: MMAs stay by the instructions that they are by, and tiles come as they do. If there is none, functions are
 /// computed element by element, by the number of warps that leaves the most registers.
 fn build_alone(func: &Func, target: Target) -> Result<Built, Error> {
     let first = built(place::place(func, target.sm)?, target)?;

@@ -1,4 +1,4 @@
-//! Promotion of dtypes, as functions of the run time of a build. The typed handles have the same rules as traits.
+//! Promotion of dtypes while a program is built. The typed handles have the same rules as traits.
 //!
 //! # Examples
 //! ```
@@ -8,7 +8,7 @@
 //! assert_eq!(promote(DType::F16, DType::F32), Ok(DType::F32));
 //! // f16 and bf16 have no common dtype, and neither have a signed and an unsigned integer.
 //! assert!(promote(DType::F16, DType::Bf16).is_err() && promote(DType::S32, DType::U32).is_err());
-//! // A constant takes the dtype of the tile that it meets.
+//! // A constant takes the dtype of the tile that it is matched with.
 //! assert_eq!(loose(DType::Bf16, Const::Int(3)), Ok(DType::Bf16));
 //! assert!(holds(DType::S8, -128) && !holds(DType::S8, 128));
 //! ```
@@ -71,7 +71,7 @@ pub fn promote(a: DType, b: DType) -> Result<DType, Fault> {
     }
 }
 
-/// The dtype of a constant that meets no tile.
+/// The dtype of a constant without a tile as the other operand.
 ///
 /// # Errors
 /// [`Fault::ConstTooLarge`] for an integer beyond 64 bits.
@@ -83,7 +83,7 @@ pub fn dtype_of(constant: Const) -> Result<DType, Fault> {
     }
 }
 
-/// The dtype of constants that meet each other and no tile: the least of the highest category that holds them all.
+/// The dtype of an operation on constants alone: the least of the highest category that holds them all.
 ///
 /// # Errors
 /// [`Fault::ConstTooLarge`] where no integer dtype holds all of them.

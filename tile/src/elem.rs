@@ -45,7 +45,7 @@ pub trait Promote<Rhs: Elem>: Elem {
     type Out: Elem;
 }
 
-/// Types whose tiles meet constants of Rust's type `C` (`i64` for integers, `f64` for floats), which take the tile's dtype unless their
+/// Types whose tiles are combined with constants of Rust's type `C` (`i64` for integers, `f64` for floats), which take the tile's dtype unless their
 /// kind is higher.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` tiles take no `{C}` constants",
@@ -110,7 +110,7 @@ pub trait Mma<Acc: Elem, Rhs: Elem = Self>: Elem {}
     note = "f16, bf16, f32, Tf32, f64, 8-bit floats, i8 and u8 have"
 )]
 pub trait Product: Mma<Self::Sum> {
-    /// What their products are summed in.
+    /// The accumulator type of their products.
     type Sum: Elem;
 }
 

@@ -123,7 +123,7 @@ pub enum Error {
     Text {
         /// The line, from 1.
         line: usize,
-        /// What is wrong, and what is accepted.
+        /// The text: the error, and the accepted values.
         message: String,
     },
     /// A launch, or an array for one, that is refused.

@@ -59,7 +59,7 @@ impl Rates {
     pub const H200: Rates = Rates { name: "H200", memory: 4.8e12, clock: 1.98e9, multiprocessors: 132 };
 }
 
-/// What a launch knows beyond the program: extents in elements, and blocks.
+/// The sizes of a launch that the program does not determine: extents in elements, and blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// The extents of each array parameter; empty where they are not known.
@@ -95,11 +95,11 @@ pub struct Explanation {
     pub bounds: Bounds,
     /// How it is known that blocks do not store the same elements, or why it is not.
     pub checked: Result<Report, Vec<Diagnostic>>,
-    /// What the kernel takes of an SM, if there is one.
+    /// The resources of an SM that the kernel uses, if there is a kernel.
     pub resources: Option<Resources>,
-    /// What NVIDIA's assembler reports of the kernel, where the environment variable `GIRIH_PTXAS` names it.
+    /// The report of NVIDIA's assembler on the kernel, if the environment variable `GIRIH_PTXAS` names it.
     pub assembled: Option<Assembled>,
-    /// What is known of a launch.
+    /// The sizes of a launch, as far as they are known.
     pub sizes: Sizes,
 }
 
@@ -171,13 +171,13 @@ impl Explanation {
         (all, looped)
     }
 
-    /// What limits a block on a GPU of these rates, if there is a kernel.
+    /// The limiting resource of a block on a GPU of these rates, if there is a kernel.
     pub fn roofline(&self, rates: &Rates) -> Option<Roofline> {
         let (Ok(lowered), Some(resources)) = (&self.lowered, &self.resources) else { return None };
         Some(roofline(&self.plan, lowered.kernel.module(), resources, &self.sizes, rates))
     }
 
-    /// What is known of the kernel's spills to memory, if a thread needs more registers than it can have.
+    /// The kernel's spills to memory, if a thread needs more registers than it can have.
     pub fn spill(&self) -> Option<Spill> {
         Spill::of(&self.plan, self.resources.as_ref()?)
     }
@@ -203,7 +203,7 @@ impl fmt::Display for Explanation {
             let mut notes = notes::of(plan, id, &self.sizes, &feeding);
             let axes = self.bounds.access(id);
             if !axes.is_empty() {
-                // Of what lies beyond an array, a tensor copy brings zeros: nothing in the kernel compares. The end of a part is the kernel's own.
+                // TMA reads zeros beyond an array: nothing in the kernel compares. The end of a part is the kernel's own.
                 let whole = |array: ArrayId| matches!(plan.func.arrays()[array.index()], Array::Param(_));
                 let op = plan.func.op(id);
                 let copied = plan.products.pipeline.loads.contains_key(&id)

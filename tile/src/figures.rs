@@ -15,7 +15,7 @@ pub struct Spill {
     pub smaller: String,
 }
 
-/// What NVIDIA's assembler reports of a kernel.
+/// The report of NVIDIA's assembler on a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assembled {
     /// Registers of a thread that it has assigned. Warpgroups that pass registers on begin with them.

@@ -19,7 +19,7 @@ named! {
 }
 
 named! {
-    /// What a hint is at.
+    /// The construct that a hint is attached to.
     Construct {
         Kernel "kernel" "A kernel.",
         Load "load" "A load of a tile.",
@@ -138,7 +138,7 @@ impl HintSet {
         self.slots().into_iter().find(|(of, _)| *of == hint).map(|(_, value)| value)
     }
 
-    /// What is set here, and else what `base` has.
+    /// These hints, completed by those of `base`.
     #[must_use]
     pub fn over(mut self, mut base: HintSet) -> HintSet {
         self.slots().into_iter().zip(base.slots()).for_each(|((_, own), (_, other))| *own = own.or(*other));

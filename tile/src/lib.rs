@@ -70,7 +70,7 @@ pub use girih_tile_macros::{Tiles, function, kernel};
 pub use lang::{handle, stage};
 pub use lower::Target;
 
-/// What kernels are written with: `use girih::tile::prelude::*`.
+/// The names that kernels are written with: `use girih::tile::prelude::*`.
 pub mod prelude {
     pub use float8::{F8E4M3, F8E5M2};
     pub use girih_tensor::{F4E2M1, F8E8M0, S4, Tf32, U4};

@@ -1,4 +1,4 @@
-//! Functions that no instruction gives to tolerance, as operations of tile programs ([`math`](girih_codegen::algorithm::math)).
+//! Math functions for which no instruction is exact enough, as operations of tile programs ([`math`](girih_codegen::algorithm::math)).
 //!
 //! # Examples
 //! ```

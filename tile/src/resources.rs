@@ -1,4 +1,4 @@
-//! What a kernel uses of an SM: registers, shared memory, and how many blocks an SM has room for.
+//! The resources of an SM that a kernel uses: registers, shared memory, and the number of blocks that fit.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::ir::Func;
 use crate::place::Plan;
 use crate::place::ahead::shared;
 
-/// Registers of an SM, and the most that a thread can name.
+/// Registers of an SM, and the most registers of a thread.
 const REGISTERS: u32 = 65536;
 const NAMED: u32 = 255;
 /// Threads, and blocks, that an SM runs at once.
@@ -21,12 +21,12 @@ const THREADS: u32 = 2048;
 const BLOCKS: u32 = 32;
 /// Registers of a thread are assigned in multiples of this.
 const GRANULE: u32 = 8;
-/// Registers of a thread that an estimate may miss.
+/// The error margin of an estimate, in registers of a thread.
 pub(crate) const MARGIN: u32 = 8;
-/// Bytes of shared memory that each block takes besides its own; one block may have all of an SM but these.
+/// Shared memory in bytes that each block reserves in addition to its own. One block can have all of an SM's but these.
 const RESERVED: u32 = 1024;
 
-/// What a kernel takes of an SM. Registers are 32 bits.
+/// The resources of an SM that a kernel uses. Registers are 32 bits.
 ///
 /// # Examples
 /// ```
@@ -49,9 +49,9 @@ pub struct Resources {
     pub threads: u32,
     /// Registers that a thread needs, [estimated](girih_ptx::Pressure) from the kernel's text.
     pub registers: u32,
-    /// The most registers that a thread can have: what it can name, its share of an SM, or what its warpgroup asks for (`setmaxnreg`).
+    /// The most registers that a thread can have: by the encoding, by its share of an SM, or by its warpgroup's `setmaxnreg`.
     pub limit: u32,
-    /// Where in the program the most are live, if that is known.
+    /// The place in the program at which the most registers are live, if it is known.
     pub site: Option<Site>,
     /// Bytes of shared memory of a block.
     pub shared: u32,
@@ -59,11 +59,11 @@ pub struct Resources {
     pub blocks: Blocks,
     /// Registers that are live at once in the order of the text.
     pub(crate) written: u32,
-    /// What the assembler is told of the blocks of an SM, if it would spill to make room for one more.
+    /// The number of blocks per SM that the assembler is told, if it would spill to make room for one more.
     pub(crate) told: Option<u32>,
 }
 
-/// How many blocks an SM has room for, by what limits them.
+/// The number of blocks that fit an SM, by each resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     /// By registers.
@@ -82,7 +82,7 @@ impl Blocks {
 }
 
 impl Resources {
-    /// Those of a kernel for an architecture, such as 90.
+    /// The resources of a kernel for an architecture, such as 90.
     pub fn of(kernel: &Kernel, sm: u32) -> Resources {
         let module = kernel.module();
         let threads = kernel.threads().max(1);
@@ -109,7 +109,7 @@ impl Resources {
             by_shared: ((fit::word(shared(sm)) + RESERVED) / (shared_bytes + RESERVED)).min(BLOCKS),
             by_threads: (THREADS / threads).min(BLOCKS),
         };
-        // ptxas 13.0 spills a few registers if that makes room for one block more beside two or more, unless it is told how many there are.
+        // ptxas 13.0 spills a few registers if that makes room for one more block after two or more, unless it is told how many there are.
         let more = (blocks.by_registers < blocks.by_shared.min(blocks.by_threads))
             .then(|| share_of(threads, blocks.by_registers + 1));
         let crowded = more.is_some_and(|more| 8 * least > 9 * more) && told.is_none() && asked.is_none();
@@ -120,7 +120,7 @@ impl Resources {
         Resources { threads, registers, limit, site, shared: shared_bytes, blocks, written, told }
     }
 
-    /// Forgets a place that is not in the program, such as one of girih's own where a program was read from text.
+    /// Removes a site that is not in the program, such as one in girih's own source for a program that was read from text.
     pub(crate) fn of_program(mut self, func: &Func) -> Resources {
         self.site = self.site.filter(|place| {
             let mut found = false;
@@ -153,7 +153,7 @@ fn share_of(threads: u32, blocks: u32) -> u32 {
     (REGISTERS / (threads * blocks) / GRANULE * GRANULE).min(NAMED)
 }
 
-/// The registers that a warpgroup asks for.
+/// The registers that a warpgroup requests.
 fn raised(statement: &Statement) -> Option<u32> {
     match statement {
         Statement::Inst(inst)
@@ -170,7 +170,7 @@ fn raised(statement: &Statement) -> Option<u32> {
 }
 
 impl Spill {
-    /// That of a placed function's kernel, if it spills.
+    /// The spill of a placed function's kernel, if it spills.
     pub fn of(plan: &Plan, resources: &Resources) -> Option<Spill> {
         let &Resources { registers, limit, ref site, .. } = resources;
         if registers <= limit {
@@ -228,7 +228,7 @@ impl Assembled {
         found
     }
 
-    /// What the assembler that the environment variable `GIRIH_PTXAS` names reports of a kernel; none without the variable.
+    /// The report on a kernel of the assembler that the environment variable `GIRIH_PTXAS` names; `None` without the variable.
     ///
     /// # Errors
     /// Those of the assembler: there is no such program, or it refuses the kernel.

@@ -1,4 +1,4 @@
-//! What programs and their errors consist of: types of values, constants, attributes of accesses.
+//! Types of programs and of their errors: types of values, constants, attributes of accesses.
 
 use std::fmt;
 use std::ops::Deref;
@@ -137,7 +137,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// A constant without a dtype of its own: it takes that of the tile that it meets, or the least of its kind.
+/// A constant without a dtype of its own: it takes that of the other operand, or the least of its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Const {
     /// A truth value.
@@ -159,7 +159,7 @@ impl std::fmt::Display for Const {
 }
 
 named! {
-    /// What a load gives for elements outside of the array.
+    /// The value of loaded elements outside of the array.
     #[derive(Default)]
     Padding {
         #[default] Undetermined "any" "Anything. The reference evaluator gives poison.",

@@ -29,7 +29,7 @@ fn operation(instruction: &str) -> &str {
 /// What is wrong with the order of attention whose warpgroups ping-pong on the tensor cores.
 ///
 /// A warpgroup has its turn from a barrier of 256 threads at which it waits to one at which it arrives. Turns must be short, as others wait: they have no
-/// exponential, and no register is moved between the products of a tile. And exponentials are behind the wait for the products
+/// exponential, and no register is moved between the products of a tile. And exponentials are after the wait for the products
 /// that they are of, from which the assembler may move them away only if it does not know of the products' registers.
 pub(crate) fn turns(code: &str) -> Vec<String> {
     const TWO_WARPGROUPS: &str = " 0x100";
@@ -65,8 +65,8 @@ pub(crate) fn turns(code: &str) -> Vec<String> {
     against
 }
 
-/// What is wrong with the order of a loop over tiles whose products are under way while threads compute: between the turn on the tensor cores and the wait for
-/// all products are exponentials, behind a wait for all but the last.
+/// What is wrong with the order of a loop over tiles whose products are in flight while threads compute: between the turn on the tensor cores and the wait for
+/// all products are exponentials, after a wait for all but the last.
 pub(crate) fn overlap(code: &str) -> Vec<String> {
     const LEAST: usize = 8;
     let (mut most, mut powers, mut waited) = (0, None::<usize>, false);

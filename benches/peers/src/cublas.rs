@@ -262,7 +262,7 @@ impl<'a> Plan<'a> {
         let [a_layout, b_layout, c_layout] = self.layouts;
         let stream = address(self.library.device.cuda_stream().unwrap_or_default());
         // SAFETY: the buffers hold the matrices, as checked above; descriptors, buffers and stream live as long as this
-        // plan, and buffers are freed behind the work of their stream; the scalars are read during the call.
+        // plan, and buffers are freed after the work of their stream; the scalars are read during the call.
         unsafe {
             result::matmul(
                 self.library.handle,

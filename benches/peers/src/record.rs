@@ -55,7 +55,7 @@ pub(crate) fn compared(record: &mut Value, work: &Work, ours: Option<&Times>, pe
     }
 }
 
-/// The clock, power and temperature of the GPU a second after this was made, when a contest is under way.
+/// The clock, power and temperature of the GPU a second after this was made, when a contest is in flight.
 pub(crate) struct Clocks(JoinHandle<Value>);
 
 impl Clocks {

@@ -34,7 +34,7 @@ const PEERS: usize = 2;
 const OTHERS: usize = 4;
 
 impl Bench {
-    /// Measures configurations of girih for a row that is a product: each in a short slice, the best ones beside each other and the peer.
+    /// Measures configurations of girih for a row that is a product: each in a short slice, then the best ones against each other and the peer.
     ///
     /// # Errors
     /// What refuses the problem; the device's.

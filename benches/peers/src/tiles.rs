@@ -104,7 +104,7 @@ pub(crate) fn ours<'a>(
 ) -> Result<Ours<'a>, Failure> {
     let Some(tile) = product.tile else { return Err("the row has no tile".into()) };
     let config = format!("tile {tile:?}");
-    // Blocks that go through all groups: as many as multiprocessors hold.
+    // Blocks that go through all groups: as many as fit the SMs.
     let blocks = bench.device.limits().multiprocessors;
     let sets = 0..operands.sets();
     let mut arrays =

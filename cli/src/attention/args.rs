@@ -1,4 +1,4 @@
-//! The attention that the arguments describe, alone or with files.
+//! The arguments of `girih attention`, which describe a problem, alone or with files.
 
 use girih_kernels::attention::{Diagonal, KernelKind, Mask, Order, Problem};
 use girih_notation::find::dtype;
@@ -57,7 +57,7 @@ pub(crate) struct ProblemArgs {
     /// A query sees its own key and those before it
     #[arg(long, conflicts_with = "window")]
     causal: bool,
-    /// A query sees this many keys before its own and behind it: two numbers, or `all`
+    /// A query sees this many keys before its own and after it: two numbers, or `all`
     #[arg(long, value_name = "LEFT,RIGHT", value_parser = window)]
     window: Option<[Option<i64>; 2]>,
     /// Which key is a query's own: top-left or bottom-right
@@ -79,7 +79,7 @@ pub(crate) struct ProblemArgs {
 /// Attention and the family of kernels that computes it.
 pub(crate) struct Chosen {
     pub(crate) problem: Problem,
-    /// The family of the kernel; none for the fastest.
+    /// The family of the kernel; `None` for the fastest.
     pub(crate) kind: Option<KernelKind>,
 }
 

@@ -1,4 +1,4 @@
-//! The tensors on the host.
+//! The tensors of `girih attention` on the host.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::Error;
 use crate::gemm::random;
 use crate::run::{Peak, bytes, checks};
 
-/// What attention reads, on the host.
+/// The inputs of attention, on the host.
 pub(crate) struct Inputs<T> {
     pub(crate) q: Vec<T>,
     pub(crate) k: Vec<T>,
@@ -47,8 +47,8 @@ pub(crate) fn begins(seed: u64, rows: i64, sequences: u32) -> Vec<u32> {
     begins
 }
 
-/// What a command holds at once: the tensors, and the bias in both dtypes; on the host a mark for each element of O besides, and what the
-/// reference has of the keys of a head.
+/// The peak memory of a command: the tensors, and the bias in both dtypes; on the host also a mark for each element of O, and the reference's state
+/// for the keys of a head.
 pub(crate) fn peak(problem: &Problem) -> Peak {
     let tensors = Tensor4::ALL.map(|tensor| bytes(problem.array(tensor).span(), problem.dtype()));
     let extras = Extras::bytes(problem);

@@ -1,4 +1,4 @@
-//! The options that all kinds of attention have: score modifiers, and inputs and outputs besides Q, K, V and O.
+//! The options that all kinds of attention have: score modifiers, and inputs and outputs other than Q, K, V and O.
 
 use girih_device::sizes::{rounded, size};
 use girih_device::{Buffer, Device, Pod};
@@ -41,7 +41,7 @@ impl OptionArgs {
     }
 }
 
-/// The inputs besides Q, K and V, on the host.
+/// The inputs other than Q, K and V, on the host.
 #[derive(Default)]
 pub(crate) struct Extras {
     bias: Vec<f32>,
@@ -72,7 +72,7 @@ impl Extras {
     }
 }
 
-/// The inputs and outputs besides Q, K, V and O, on a device.
+/// The inputs and outputs other than Q, K, V and O, on a device.
 pub(crate) struct ExtrasOnDevice<T: Pod> {
     pub(super) lse: Buffer<f32>,
     /// The bias in f32, and in the dtype of the tensors.
@@ -97,7 +97,7 @@ impl<T: Element + Pod> ExtrasOnDevice<T> {
         })
     }
 
-    /// What a call is given, by name.
+    /// The arguments of a call, by name.
     pub(crate) fn given(&self, problem: &Problem) -> Vec<(&'static str, Given<'_>)> {
         let (wide, narrow) = (Given::from(&self.wide), Given::from(&self.narrow));
         let bias =

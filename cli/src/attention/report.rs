@@ -1,4 +1,4 @@
-//! What `girih attention` reports.
+//! The report of `girih attention`.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::run::{self, KernelReport, line};
 /// The report of one attention.
 pub(crate) type Report = run::Report<ProblemReport, KernelReport, CheckReport>;
 
-/// What is computed, with extents and strides in elements.
+/// The problem, with extents and strides in elements.
 #[derive(Serialize)]
 pub(crate) struct ProblemReport {
     batch: i64,

@@ -1,4 +1,4 @@
-//! The tensors on a device.
+//! The tensors of `girih attention` on a device.
 
 use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Pod};
@@ -15,7 +15,7 @@ pub(super) fn poison<T: Pod>(o: &Buffer<T>, lse: &Buffer<f32>) -> Result<(), gir
     lse.fill_bytes(POISON)
 }
 
-/// What attention reads and writes on a device.
+/// The inputs and outputs of attention on a device.
 pub(crate) struct OnDevice<T: Pod> {
     qkv: [Buffer<T>; 3],
     o: Buffer<T>,
@@ -49,7 +49,7 @@ impl<T: Element + Pod> OnDevice<T> {
         [q, k, v, &self.o]
     }
 
-    /// What the problem has besides.
+    /// The problem's other arguments.
     pub(crate) fn given(&self, problem: &Problem) -> Vec<(&'static str, Given<'_>)> {
         self.extras.given(problem)
     }

@@ -1,4 +1,4 @@
-//! Why attention gets its kernel.
+//! `girih explain attention`: the reasons for the choice of a kernel.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::{Reason, SM};
 use crate::attention;
 use crate::run::line;
 
-/// What is chosen, why, and what the hardware allows.
+/// The chosen configuration, the reasons, and the hardware's limits.
 #[derive(Serialize)]
 pub(super) struct Report {
     problem: String,

@@ -1,4 +1,4 @@
-//! Why decoding gets its plan.
+//! `girih explain` of decoding: the reasons for the choice of a plan.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::Reason;
 use crate::attention::decode::{PlanReport, ProblemArgs};
 use crate::run::line;
 
-/// What is chosen, why, and what the hardware allows.
+/// The chosen configuration, the reasons, and the hardware's limits.
 #[derive(Serialize)]
 pub(super) struct Report {
     problem: String,

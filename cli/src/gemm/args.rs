@@ -1,4 +1,4 @@
-//! The product that the arguments describe, alone or with two files.
+//! The arguments of `girih gemm`, which describe a problem, alone or with two files.
 
 use girih_codegen::gemm::{Major, outputs};
 use girih_device::Device;
@@ -105,7 +105,7 @@ pub(crate) struct ProblemArgs {
 pub(crate) struct Chosen {
     pub(crate) problem: Problem,
     pub(crate) layout: Layout,
-    /// The family of the kernel; none for the fastest.
+    /// The family of the kernel; `None` for the fastest.
     pub(crate) kind: Option<KernelKind>,
 }
 
@@ -186,8 +186,8 @@ fn extents(file: &Npy, major: Major) -> [i64; 2] {
     if major == Major::K { [outer, inner] } else { [inner, outer] }
 }
 
-/// What a command holds at once that multiplies by a kernel of this family: the matrices and the copies that kernels multiply in their place; on
-/// the host the matrices, C as bytes and as elements, and what the reference reads of them.
+/// The peak memory of a command that computes a GEMM by a kernel of this family: the matrices and the copies that kernels multiply instead; on the
+/// host also the matrices, C as bytes and as elements, and the rows and columns that the reference reads.
 pub(crate) fn peak(
     problem: &Problem,
     kind: KernelKind,

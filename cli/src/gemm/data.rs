@@ -1,4 +1,4 @@
-//! The matrices on the host.
+//! The matrices of `girih gemm` on the host.
 
 use girih_device::sizes::{size, word};
 use girih_kernels::gemm::{Matrix, Problem};

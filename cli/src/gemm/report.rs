@@ -1,4 +1,4 @@
-//! What `girih gemm` reports.
+//! The report of `girih gemm`.
 
 use std::fmt;
 

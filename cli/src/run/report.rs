@@ -1,4 +1,4 @@
-//! The parts that the reports of all kernels have. A report is written as text, one fact in a line, or as JSON.
+//! The common parts of the reports of all kernels. A report is text, one fact in a line, or JSON.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -50,7 +50,7 @@ pub(crate) fn paths(outputs: impl IntoIterator<Item = Option<Output>>) -> Vec<St
     outputs.into_iter().flatten().map(|output| output.path().display().to_string()).collect()
 }
 
-/// What a GPU did in a second; on the simulator, none.
+/// The throughput on a GPU; none on the simulator.
 #[derive(serde::Serialize)]
 #[serde(untagged)]
 pub(crate) enum Rate {
@@ -100,7 +100,7 @@ pub(crate) struct KernelReport {
     static_shared_bytes: u32,
     dynamic_shared_bytes: u32,
     ptx_instructions: usize,
-    /// What the simulator has counted.
+    /// The counts of the simulator.
     executed: Option<Counts>,
 }
 

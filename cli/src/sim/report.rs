@@ -1,4 +1,4 @@
-//! What `girih sim` reports of a launch.
+//! The report of `girih sim` on a launch.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,7 +29,7 @@ pub(crate) struct SimReport {
     matrix_flops: u64,
     /// How many warp instructions of each kind were executed.
     classes: BTreeMap<&'static str, u64>,
-    /// What each instruction has done, if `--lines` asks for this.
+    /// The counts of each instruction, if `--lines` requests them.
     lines: Option<Vec<LineReport>>,
     /// The findings, one for each kind and pair of source lines.
     findings: Vec<FindingReport>,

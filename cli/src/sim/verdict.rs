@@ -1,4 +1,4 @@
-//! How `girih sim` judges a launch.
+//! The verdict of `girih sim` on a launch.
 
 use girih_sim::{Deny, Error as Found, Options};
 
@@ -27,7 +27,7 @@ pub(crate) struct VerdictArgs {
     multiprocessors: u32,
 }
 
-/// What `--deny` accepts for all warnings, and for those that are formal.
+/// The names by which `--deny` selects all warnings, and the formal ones.
 const WARNINGS: &str = "warnings";
 const FORMAL: &str = "formal";
 
@@ -57,7 +57,7 @@ impl VerdictArgs {
 }
 
 impl VerdictArgs {
-    /// What is told if a launch takes long.
+    /// The notice for a launch that takes long.
     pub(crate) fn notice(&self) -> String {
         format!(
             "still simulating; a block, or a cluster of blocks, ends with an error after {} warp instructions (--steps)",

@@ -13,7 +13,7 @@ use crate::output::tell;
 /// A line at which registers are shown, when a warp comes to the line for the n-th time.
 #[derive(Clone, Debug)]
 pub(crate) struct Break {
-    /// The end of the path of a source file; none for a line of the PTX.
+    /// The end of the path of a source file; `None` for a line of the PTX.
     file: Option<String>,
     line: u32,
     nth: u32,
@@ -98,7 +98,7 @@ fn nearest(kernel: &Kernel, line: u32) -> Option<String> {
 /// The arguments that ask for instructions, registers and shared memory to be shown.
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Print on stderr each instruction that a warp of the block executes; WARP is the number of the warp in the block
+    /// Print on stderr each instruction that a warp of the block executes; WARP is the index of the warp in the block
     #[arg(long, value_name = "WARP")]
     trace: Option<u32>,
     /// Print on stderr what registers hold when a warp of the block comes to this line of the PTX, or of a source file that

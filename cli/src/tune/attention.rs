@@ -1,4 +1,4 @@
-//! The fastest configuration of attention.
+//! `girih tune attention`: the fastest configuration.
 
 use girih_device::Pod;
 use girih_kernels::attention::choose::{candidates, described};
@@ -68,7 +68,7 @@ fn tune<T: Element + Pod>(
     for config in candidates(problem, device.limits())?.into_iter().take(most) {
         match attentions.configured(problem, config) {
             Ok(kernel) => field.push(Entrant::new(config, kernel)),
-            // What the generator or the driver does not take is no candidate.
+            // A configuration that the generator or the driver refuses is no candidate.
             Err(error) if !field.is_empty() => said.left_out(&described(&config), &error.to_string()),
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! Contests between configurations.
+//! Contests: interleaved measurements of configurations.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl<C> Tuned<C> {
     }
 }
 
-/// What costs are counted in. The simulator has no time: it counts instructions, and what their memory accesses cost.
+/// The unit of costs. The simulator has no time: it counts instructions and the costs of their memory accesses.
 pub(super) fn unit(device: &Device) -> &'static str {
     match device.kind() {
         Kind::Cuda => "us",

@@ -1,4 +1,4 @@
-//! The fastest plan of decoding.
+//! `girih tune attention decode`: the fastest number of splits of the keys.
 
 use girih_device::Pod;
 use girih_kernels::attention::decode::{Decode, DecodePlan, DecodeProblem, choose};
@@ -11,7 +11,7 @@ use crate::progress::Busy;
 use crate::run::{RunArgs, Session};
 use crate::{CommandResult, Error};
 
-/// Numbers of parts that are tried.
+/// Numbers of splits that are tried.
 const PARTS: [i64; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
 /// The arguments of `girih tune attention decode`.
@@ -39,7 +39,7 @@ fn described(plan: &DecodePlan) -> String {
     )
 }
 
-/// The chosen plan, and the same with other parts.
+/// The chosen plan, and plans with other numbers of splits.
 fn plans(
     session: &Session,
     problem: &DecodeProblem,
@@ -50,7 +50,7 @@ fn plans(
     let tiles = (problem.capacity() + 63) / 64;
     let mut all = vec![own.clone()];
     for parts in PARTS.into_iter().filter(|parts| *parts <= tiles && *parts != own.parts) {
-        // So that sequences have as many parts as are tried.
+        // Sequences of few tiles have this many splits too.
         all.push(DecodePlan { least_tiles: 1, ..choose(problem, limits, Some(parts))? });
     }
     Ok(all)
@@ -74,7 +74,7 @@ fn tune<T: Element + Pod, C: Element + Pod>(
     for config in plans(session, problem, args.problem.parts)? {
         match Decode::planned(device, problem, config.clone()) {
             Ok(kernel) => field.push(Entrant::new(config, kernel)),
-            // What the driver does not take is no candidate.
+            // A configuration that the driver refuses is no candidate.
             Err(error) if !field.is_empty() => said.left_out(&described(&config), &error.to_string()),
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! `girih tune gemm`: measures configurations for a product beside each other, and records the fastest.
+//! `girih tune gemm`: measures configurations for a GEMM against each other, and records the fastest.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     if let Some(path) = output.as_deref().filter(|_| session.device.kind() == Kind::Sim) {
         return Err(Error::NoTimes(path.into()).into());
     }
-    // What the file holds is judged before anything is measured.
+    // The file is checked before anything is measured.
     let mut records = match output.as_deref().filter(|path| path.exists()) {
         Some(path) => records::products(path, &session.device)?,
         None => Records::new(limits),
@@ -93,7 +93,7 @@ fn tune(
     }
     drop(busy);
     let chosen = rounds(device, &mut field, described, &|gemm| gemm.run_untyped(matrices, &[]), said)?;
-    // What is recorded must be right, here and with these numbers too.
+    // A recorded configuration must be right, here and with these numbers too.
     let _busy = Busy::begin("comparing with the f64 reference");
     for entrant in field {
         let (config, gemm, cost) = entrant.into_parts();

@@ -1,4 +1,4 @@
-//! What a contest says: lines as it goes on, or one JSON object at its end.
+//! The output of a contest: lines during the contest, or one JSON object at its end.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use crate::CommandResult;
 use crate::output::say;
 use crate::run::Session;
 
-/// What has been said, or is to be said at the end.
+/// The lines that have been printed, or the object that is printed at the end.
 pub(super) struct Said {
     json: bool,
     left_out: Vec<Value>,
@@ -28,13 +28,13 @@ impl Said {
         }
     }
 
-    /// What takes no part, and why.
+    /// Reports a candidate that is left out, and the reason.
     pub(super) fn left_out(&mut self, what: &str, why: &str) {
         self.line(&format!("left out: {what}: {why}"));
         self.left_out.push(json!({ "what": what, "why": why }));
     }
 
-    /// What is fastest, what it costs and what `usual` costs, which is the name of what a launch without a record takes.
+    /// Reports the fastest candidate, its cost and the cost of `usual`, which is the name of the configuration of a launch without a record.
     pub(super) fn fastest(&mut self, described: &str, [best, cost]: [f64; 2], [unit, usual]: [&str; 2]) {
         let share = best / cost;
         self.line(&format!(

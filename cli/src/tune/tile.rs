@@ -1,4 +1,4 @@
-//! `girih tune tile`: measures tiles and hints of a program over tiles beside each other, and records the fastest.
+//! `girih tune tile`: measures tiles and hints of a program against each other, and records the fastest.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::progress::Busy;
 use crate::run::{Peak, RunArgs, Session, checks};
 use crate::{CommandResult, Error, programs, records};
 
-/// What is said below the arguments.
+/// The text below the arguments.
 pub(super) const AFTER: &str = "\
 Programs by name: the kernels of `girih::programs`, each with its dtype and tile, such as softmax_bf16_16x1024; `girih list kernels tile` \
 lists them. A size that a program does not have gets those that it has. A program that takes the record up makes its launch by `girih_tile::tune::launch`.";
@@ -53,7 +53,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let is_simulated = device.kind() == Kind::Sim;
     let sizes = sizes(entry, &args.sizes, is_simulated)?;
     let space = space(entry, &args.hints)?;
-    // What the file holds is judged before anything is measured.
+    // The file is checked before anything is measured.
     let mut records = match args.output.as_deref().filter(|path| path.exists()) {
         Some(path) => records::read(path, |text| Records::read(text, device.limits()))?,
         None => Records::new(device.limits()),
@@ -67,7 +67,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let [arrays, checks] = bytes.fold([0u64; 2], |[arrays, all], (array, dtype)| {
         [arrays.saturating_add(array), all.saturating_add(checks(array, u64::MAX, dtype))]
     });
-    // Of what is written there is a copy beside it, and the results of a point on the host beside those of the usual one.
+    // Written arrays have a second copy, and the results of a point are on the host along with those of the default.
     let [arrays, checks] = [arrays, checks].map(|bytes| bytes.saturating_mul(2));
     session.fits(Peak { device: arrays, host: arrays, checks })?;
 

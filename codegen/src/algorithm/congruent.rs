@@ -214,7 +214,7 @@ struct Clash {
 fn clash(hands: &Handed, first: &Held, second: &Held) -> Option<Clash> {
     let (a, b) = (first.elements()?, second.elements()?);
     let (modes, alone) = (a.modes().max(b.modes()), hands.lanes == 1);
-    // A thread's number under one partition says nothing about its number under the other.
+    // A thread's index under one partition says nothing about its index under the other.
     let threads = if first.thread == second.thread { b.threads.count.min(a.threads.count) } else { 1 };
     if threads < hands.lanes {
         return None;

@@ -1,11 +1,11 @@
-//! The engines of tensors as algorithms see them.
+//! [`Site`]: one engine type for tensors in any memory, so that algorithms are compiled once.
 
 use girih_layout::{Lay, Stride};
 use girih_tensor::{DType, Engine, Part, Space, Tensor};
 
 use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, Smem, engine};
 
-/// The place of a value of a kernel's tensor.
+/// The engine of a tensor, or the place of one of its values.
 #[derive(Clone, Debug)]
 pub enum Site {
     /// In global memory.
@@ -47,7 +47,7 @@ impl From<Counting> for Site {
     }
 }
 
-/// An engine of any kind, so that what computes with a tensor's values is compiled once.
+/// An engine of any kind, so that an algorithm is compiled once and not once for each engine.
 impl Engine for Site {
     type Index = Expr;
 
@@ -84,7 +84,7 @@ impl Engine for Site {
 }
 
 impl Site {
-    /// The place at which a tensor begins.
+    /// The engine of a tensor: the place of its first value.
     pub(super) fn of<E: Data>(tensor: &Tensor<E>) -> Site {
         tensor.engine().clone().into()
     }
@@ -119,7 +119,8 @@ impl Site {
         }
     }
 
-    /// The element's number in its array in memory, before a swizzle, and how many elements a swizzle leaves together.
+    /// The element's offset in its array, before a swizzle, and the number of elements that the swizzle keeps contiguous. `None` for registers and
+    /// coordinates.
     pub(super) fn offset(&self) -> Option<(Expr, i64)> {
         match self {
             Site::Gmem(array) => Some((array.offset().clone(), i64::MAX)),
@@ -160,7 +161,7 @@ pub(super) fn every_value(what: &'static str, tensor: &Tensor<Site>, every: i64)
     (0..count).step_by(every as usize).map(value).collect()
 }
 
-/// How many elements a step along a mode of this stride goes, if that is known.
+/// The distance in elements of one step along a mode of this stride, if it is known.
 pub(super) fn distance(site: &Site, stride: &Stride) -> Option<i64> {
     match (site, stride) {
         (Site::Gmem(array), stride) => array.distance(stride),
@@ -169,8 +170,8 @@ pub(super) fn distance(site: &Site, stride: &Stride) -> Option<i64> {
     }
 }
 
-/// An order of the values of a tensor in memory in which neighbours in memory are neighbours: the leaves of the smallest strides are
-/// the fastest, and leaves of unknown strides the slowest.
+/// The values of a tensor in memory by increasing address: the leaves of the smallest strides vary fastest, and leaves of stride 0 or of unknown
+/// stride slowest.
 pub(super) fn memory_order(site: &Site, layout: &Lay) -> Result<Vec<i64>, Error> {
     let numbers = Lay::left(layout.shape())?;
     let distance = |leaf: usize| {

@@ -71,7 +71,7 @@ use crate::builder::{Builder, Cond, Reg};
 use crate::plan::{Dist, LANE_BITS};
 use crate::{Error, Expr};
 
-/// Threads that hold tiles together: they have numbers from 0 on, meet, and share memory. [`ThreadBlock`] is all threads of a block.
+/// Threads that hold tiles together: they have indices from 0 on, synchronise at barriers, and share memory. [`ThreadBlock`] is all threads of a block.
 pub trait Group {
     /// Errors of what is written for the group.
     type Error: From<Error>;
@@ -79,7 +79,7 @@ pub trait Group {
     /// The builder of the kernel.
     fn builder(&mut self) -> &mut Builder;
 
-    /// The number of the thread in the group.
+    /// The index of the thread in the group.
     fn thread(&self) -> Expr;
 
     /// The number of threads, a power of two.
@@ -92,7 +92,7 @@ pub trait Group {
     /// As [`Builder::alloc_shared`].
     fn scratch(&mut self, bytes: i64, align: i64) -> Result<Expr, Self::Error>;
 
-    /// All threads of the group meet, and see what the others have written to shared memory.
+    /// A barrier of all threads of the group, which makes their writes visible to shared memory.
     fn sync(&mut self);
 
     /// The thread's own coordinate by mode, of a tile of this rank ([`Dist::coordinate`]).
@@ -219,12 +219,12 @@ fn inside_along(origin: &Expr, reach: i64, offset: i64, extent: i64) -> Cond {
     }
 }
 
-/// Whether a bit of a thread's number is set.
+/// Whether a bit of a thread's index is set.
 fn bit_is_set(thread: &Expr, bit: usize) -> Result<Cond, Error> {
     Ok(Cond::less(&Expr::from(0), &thread.div(1 << bit)?.rem(2)?))
 }
 
-/// The number that bits of a thread's number make, from the least significant one, times a weight.
+/// The number that bits of a thread's index make, from the least significant one, times a weight.
 fn weigh(thread: &Expr, digits: &[usize], weight: i64) -> Result<Expr, Error> {
     // Above the last bit is one that does not move.
     let mut bits = vec![None; digits.iter().map(|bit| bit + 2).max().unwrap_or(0)];

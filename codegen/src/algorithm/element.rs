@@ -1,4 +1,4 @@
-//! Functions of elements that have a register each ([`register`](crate::scalar::register)), an instruction or a few for each element.
+//! Functions of elements, each in a register of its own ([`register`](crate::scalar::register)): one or a few instructions for each element.
 //!
 //! [`TABLE`] says of each function what it takes and gives, [`apply`] writes its instructions, [`convert_element`] converts an element,
 //! and [`quotients`] divides many elements by one.
@@ -72,7 +72,7 @@ impl fmt::Display for Rounding {
     }
 }
 
-/// What the least or greatest of values and NaN is.
+/// The result of a maximum or minimum if an operand is NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Nan {
     /// NaN counts as missing.
@@ -89,6 +89,6 @@ pub struct How {
     pub rounding: Rounding,
     /// Whether subnormal numbers of f32 are flushed to zero.
     pub ftz: bool,
-    /// What the least or greatest of values and NaN is.
+    /// The result of a maximum or minimum if an operand is NaN.
     pub nan: Nan,
 }

@@ -1,4 +1,4 @@
-//! Elements that have a register each: vectors of them in memory, and registers that several of them share.
+//! Loads, stores and packing of elements, each in a register of its own.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Space};

@@ -47,7 +47,7 @@ pub fn tma_store_complete(b: &mut Builder, pending: u32) {
     b.inst(Opcode::Cp, &modifiers, vec![Ptx::Int(i64::from(pending))]);
 }
 
-/// `prefetch.tensormap`: brings the tensor map at `map` ([`Builder::tensor_map`]) near, before the first copy that needs it.
+/// `prefetch.tensormap`: prefetches the tensor map at `map` ([`Builder::tensor_map`]), before the first copy that needs it.
 ///
 /// # Errors
 /// As [`Builder::value`].

@@ -145,7 +145,7 @@ pub fn pattern(dtype: DType, value: f64) -> u64 {
     (0..64 / bits).fold(0, |all, i| all | value << (i * bits))
 }
 
-/// Registers of `width` bits in all with the bits of `pattern`.
+/// Registers with `width` bits in total, filled with `pattern`.
 fn constant(b: &mut Builder, width: i64, pattern: u64) -> Vec<Reg> {
     let value = |ty| match ty {
         Type::U8 => (Type::U16, pattern & 0xff),

@@ -1,4 +1,4 @@
-//! Functions that no instruction gives to tolerance, by arithmetic: sums, products, fused multiply-adds, selections and bits.
+//! Math functions for which no instruction is exact enough, by arithmetic: sums, products, fused multiply-adds, selections and bits.
 //!
 //! Tolerance is 5e-6 of f32 and 1e-12 of f64, relative; `docs/tile-math.md` has the measured errors, which are far below. f16 and bf16 are
 //! computed in f32 and rounded once more. [`compute`] writes functions of registers, and [`expand`] writes them in any language that has
@@ -32,9 +32,9 @@ pub use registers::compute;
 
 use crate::algorithm::element::{Each, How, Rounding};
 
-/// Whether a function of operands of this dtype is made of others. What is not is an instruction, or a few.
+/// Whether a function of operands of this dtype is expanded to other functions. A function that is not expanded is one instruction or a few.
 ///
-/// What stays, besides arithmetic, comparison and bits:
+/// These are not expanded, nor are arithmetic, comparison and bits:
 ///
 /// | function | dtype | rounding |
 /// |---|---|---|

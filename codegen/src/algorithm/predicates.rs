@@ -1,4 +1,4 @@
-//! Which values of a partition a copy may touch (CuTe guide, "Predication").
+//! The values of a partition that a copy may access (CuTe guide, "Predication").
 
 use girih_tensor::Tensor;
 

@@ -1,4 +1,4 @@
-//! Reductions and scans of the scalars of several threads.
+//! Reductions and scans of scalars across threads.
 
 use std::panic::Location;
 

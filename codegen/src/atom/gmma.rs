@@ -67,7 +67,7 @@ impl GmmaSwizzle {
         }
     }
 
-    /// The swizzle of offsets in elements of `dtype`; none for [`GmmaSwizzle::Inter`].
+    /// The swizzle of offsets in elements of `dtype`; `None` for [`GmmaSwizzle::Inter`].
     ///
     /// # Errors
     /// There are none for a dtype of at most 128 bits.
@@ -194,7 +194,7 @@ impl GmmaLayout {
     }
 }
 
-/// What a matrix descriptor says besides the address.
+/// The fields of a matrix descriptor other than the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GmmaDesc {
     /// The exchange of units.

@@ -26,7 +26,7 @@ pub enum Major {
     Mn,
 }
 
-/// What kind of instruction an atom is, and where its A comes from.
+/// The instruction of an atom, and the memory of its A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MmaKind {
     /// A multiply-add by one thread: `fma`, `mad`.

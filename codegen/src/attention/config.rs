@@ -16,13 +16,13 @@ pub struct AttentionConfig {
     pub form: Form,
     /// The dtype of Q, K, V and O.
     pub dtype: DType,
-    /// The columns of the tiles of Q and K, and of V and O, in elements. Tensors of fewer columns are padded with zeros on the way.
+    /// The columns of the tiles of Q and K, and of V and O, in elements. Tensors of fewer columns are padded with zeros by the loads.
     pub head_dim: i64,
     /// The columns of the tiles of V and O, if they are fewer. Blocks share the columns of V and O along the second axis of the grid.
     pub value_dim: Option<i64>,
     /// The rows of a tile of Q, and those of a tile of K and V.
     pub tile: [i64; 2],
-    /// What the kernel can do besides.
+    /// The features of the kernel in addition to plain attention.
     pub features: Features,
 }
 
@@ -38,12 +38,12 @@ pub enum Form {
     Ring(Ring),
 }
 
-/// What a kernel can do besides attention of all queries to all keys. Less is faster.
+/// The features of a kernel in addition to attention of all queries to all keys. A kernel with fewer features is faster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features {
     /// Whether a query may not see all keys before the diagonal: query `i` sees key `j` if `j >= i + diagonal - left` ([`super::Arguments::window`]).
     pub left: bool,
-    /// Whether a query may not see all keys behind the diagonal: query `i` sees key `j` if `j <= i + diagonal + right` ([`super::Arguments::window`]).
+    /// Whether a query may not see all keys after the diagonal: query `i` sees key `j` if `j <= i + diagonal + right` ([`super::Arguments::window`]).
     pub right: bool,
     /// Whether sequences follow each other in the tensors' rows, so that what is after the rows of one is another's: a tile does not read it
     /// as values, and does not write there.
@@ -61,19 +61,19 @@ pub struct Features {
 /// How scores become exponents of two. Kernels compute `2^(exponent * score)`, or with a cap `2^(exponent * tanh)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scores {
-    /// What scores are multiplied by.
+    /// The factor of the scores.
     pub scale: f32,
     /// The cap of scaled scores, which become `cap * tanh(score / cap)`.
     pub softcap: Option<f32>,
 }
 
 impl Scores {
-    /// What the tanh is multiplied by, or without a cap the score: the cap, or the scale.
+    /// The factor after the tanh: the cap. Without a cap, the factor of the score: the scale.
     pub(super) fn outer(&self) -> f32 {
         self.softcap.unwrap_or(self.scale)
     }
 
-    /// What is multiplied by the tanh, or without a cap by the score, to be an exponent. With a bias, which is added to scaled scores, it is log2(e).
+    /// The factor that makes an exponent of the tanh, or without a cap of the score. With a bias, which is added to scaled scores, it is log2(e).
     pub(super) fn exponent(&self, has_bias: bool) -> f32 {
         let outer = if has_bias { 1.0 } else { self.outer() };
         (f64::from(outer) * LOG2_E) as f32

@@ -35,7 +35,7 @@ pub const MAX_KEYS: i64 = 1 << 28;
 /// Threads of a block of both kernels.
 pub const THREADS: u32 = 128;
 
-/// Generates the kernel that attends to the keys, for a grid of parts, heads of K and V, and tiles of rows of all batches: the number of
+/// Generates the kernel that attends to the keys, for a grid of splits, heads of K and V, and tiles of rows of all batches: the number of
 /// a tile is that of its heads, plus the number of tiles of heads times that of its queries; the tiles of a batch follow each other.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ pub fn generate(config: &DecodeConfig) -> Result<DecodeKernel, Error> {
     build(config, config.name, Pass::Attend, block::emit)
 }
 
-/// Generates the kernel `name` that adds up the parts, for a grid of queries, heads of Q, and batches.
+/// Generates the kernel `name` that adds up the splits, for a grid of queries, heads of Q, and batches.
 ///
 /// # Errors
 /// [`Error::Attention`] for a configuration without splits, or one that cannot be built.

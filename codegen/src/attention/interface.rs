@@ -34,7 +34,7 @@ impl Tensor4 {
     }
 }
 
-/// What a launch of an attention kernel computes, in elements.
+/// The arguments of a launch of an attention kernel, in elements.
 ///
 /// Extents are those of (Row,HeadDim,Head,Batch). A stride of a mode of one element does not count.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +47,7 @@ pub struct Arguments {
     pub entries: i64,
     /// How scores become exponents.
     pub scores: Scores,
-    /// How many keys before and behind the diagonal a query sees, each at most [`super::MAX_LENGTH`].
+    /// How many keys before and after the diagonal a query sees, each at most [`super::MAX_LENGTH`].
     pub window: [i64; 2],
     /// The strides of heads and batches of the logsumexps, f32, to the base e. Rows follow each other. A row that sees no
     /// key has its sink, or negative infinity.
@@ -107,7 +107,7 @@ pub(super) struct Interface<'a> {
     pub left: Option<Expr>,
     pub right: Option<Expr>,
     pub lse: Option<Lse>,
-    /// What scores are multiplied by to become exponents of the cap's tanh.
+    /// The factor that makes exponents of the cap's tanh of scores.
     pub inner_scale: Option<Scalar>,
     pub bias: Option<Bias>,
     /// The address of the sinks.
@@ -121,7 +121,7 @@ pub(super) struct Lse {
     pub strides: [Expr; 2],
 }
 
-/// What is added to scores.
+/// The additive bias of scores.
 pub(super) struct Bias {
     pub address: Expr,
     pub dtype: DType,

@@ -5,7 +5,7 @@ use super::tile::{Entry, MAX_LENGTH};
 use crate::builder::{Builder, Cond};
 use crate::{Error, Expr};
 
-/// The first key that is seen, and the one behind the last.
+/// The first key that is seen, and the one after the last.
 pub(super) struct Keys {
     pub begin: Expr,
     pub end: Expr,
@@ -20,7 +20,7 @@ pub(super) struct Blocks {
 
 /// The keys of a block's tile.
 pub(super) struct OfTile {
-    /// The first key that some row sees, from which tiles of keys are counted, and the key behind the last one, which is not before it.
+    /// The first key that some row sees, from which tiles of keys are counted, and the key after the last one, which is not before it.
     pub base: Expr,
     pub end: Expr,
     pub blocks: Blocks,
@@ -49,7 +49,7 @@ impl Keys {
         Keys::of(b, interface, entry, &(stop + -1), &(first + 1))
     }
 
-    /// The tiles of `keys` keys that have any of these, counted from key `base`, which is not behind the first one.
+    /// The tiles of `keys` keys that have any of these, counted from key `base`, which is not after the first one.
     pub(super) fn blocks(&self, b: &mut Builder, base: &Expr, keys: i64) -> Result<Blocks, Error> {
         let first = (&self.begin - base).maximum(&Expr::from(0)).div(keys)?;
         let stop = (&(&self.end - base).maximum(&Expr::from(0)) + (keys - 1)).div(keys)?;
@@ -65,7 +65,7 @@ fn begin(b: &mut Builder, interface: &Interface<'_>, entry: &Entry, row: &Expr) 
     b.bounded(&(&diagonal - &least), 4 * MAX_LENGTH)
 }
 
-/// The key behind the last one that the row before `row` sees.
+/// The key after the last one that the row before `row` sees.
 fn end(b: &mut Builder, interface: &Interface<'_>, entry: &Entry, row: &Expr) -> Result<Expr, Error> {
     let Some(right) = &interface.right else { return Ok(entry.keys.clone()) };
     let least = Expr::from(MAX_LENGTH);
@@ -100,6 +100,6 @@ pub(super) fn of_tile(b: &mut Builder, interface: &Interface<'_>, entry: &Entry)
 
 /// Whether `keys` keys from `key` on are among those that are seen.
 pub(super) fn sees_all(seen: &Keys, key: &Expr, keys: i64) -> Cond {
-    // The first key that is not seen comes behind the block, and the first that is seen not behind its beginning.
+    // The first key that is not seen comes after the block, and the first that is seen not after its beginning.
     Cond::all([Cond::less(&(key + (keys - 1)), &seen.end), Cond::less(&seen.begin, &(key + 1))])
 }

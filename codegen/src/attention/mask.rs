@@ -1,4 +1,4 @@
-//! Masks: the KV tiles that a tile of queries sees, and the masked scores of tiles on the diagonal or the window.
+//! Masks: the KV tiles that a tile of queries attends to, and the masking of scores in tiles that the diagonal or the window crosses.
 
 use girih_tensor::Tensor;
 
@@ -15,15 +15,16 @@ pub(super) struct Sight<'a> {
     entry: &'a Entry,
     /// The keys that all of the queries see.
     complete: Keys,
-    /// The first key that some query sees, from which tiles of keys are counted, and the number of keys from there to the last one that some query sees.
+    /// The first key that some query sees. Tiles of keys are counted from it.
     pub(super) base: Expr,
+    /// The number of keys from `base` to the last one that some query sees.
     pub(super) keys: Expr,
     /// The number of tiles of these keys.
     pub(super) tiles: Expr,
 }
 
 impl<'a> Sight<'a> {
-    /// What the queries of `entry` see.
+    /// The keys that the queries of `entry` see.
     ///
     /// # Errors
     /// As [`Builder::value`].
@@ -46,13 +47,13 @@ impl<'a> Sight<'a> {
         })
     }
 
-    /// Whether the tile whose first key is `key` has keys that some query of the tile does not see.
+    /// Whether the KV tile from `key` on needs a mask: some query does not see all of its keys.
     pub(super) fn cuts(&self, key: &Expr) -> Cond {
         Cond::not(sees_all(&self.complete, key, self.interface.config.tile[1]))
     }
 
-    /// Sets the scores of keys that a query does not see to negative infinity. `coordinate` says which query and key of the tile a score belongs to,
-    /// `key` is the first key of the tile.
+    /// Sets the scores of keys that a query does not see to negative infinity. `coordinate` holds the (query,key) in the tile of each score. `key` is
+    /// the first key of the tile.
     ///
     /// # Errors
     /// As [`write()`].
@@ -66,7 +67,7 @@ impl<'a> Sight<'a> {
     ) -> Result<(), Error> {
         let values = read(b, scores)?;
         let mut shown = Vec::new();
-        // The borders of a row are counted from the thread's first key, so that they are compared with constants.
+        // The bounds of a row are relative to the thread's first key, so that they are compared with constants.
         let mut borders: Vec<(Expr, Expr, Option<Expr>)> = Vec::new();
         let places = engine::Values::of(coordinate.engine(), *coordinate.layout());
         let [_, first] = place(&places, 0)?;
@@ -98,7 +99,7 @@ impl<'a> Sight<'a> {
     }
 }
 
-/// The expression as a variable of this scope, so that what is compared with it is not compared outside.
+/// The expression as a variable of this scope, so that comparisons with it are not hoisted out of the scope.
 fn here(b: &mut Builder, expr: &Expr) -> Result<Expr, Error> {
     let (reg, (lower, upper)) = (b.value(expr, Width::W32)?, expr.range());
     Ok(b.var(&reg, lower, upper, 1))

@@ -98,7 +98,7 @@ impl Multistage {
             parts.way.load(b, &q, &Expr::from(0), &memory.queries)?;
             slots.begin(b)?;
             b.for_range(&sight.tiles, |b, turn| {
-                // Addresses in shared memory are computed again in each turn, and take no registers while powers are computed.
+                // Addresses in shared memory are computed again in each iteration, and take no registers while exponentials are computed.
                 let thread = b.bounded(thread, thread.range().1)?;
                 b.comment("scores");
                 slots.wait(b, turn, 0)?;

@@ -30,25 +30,25 @@ use tails::Tails;
 /// The rows of a warpgroup's queries, and its threads.
 const ROWS: i64 = 64;
 const WARPGROUP: i64 = 128;
-/// The bits by which the numbers of the four lanes that share a row differ.
+/// The bits by which the indices of the four lanes that share a row differ.
 const SHARING: [u32; 2] = [1, 2];
 /// The registers of an SM.
 const REGISTERS: i64 = 65536;
 
-/// How warpgroups share a block's tile.
+/// The configuration of the kernel: warpgroups, stages, buffers, registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ring {
-    /// The warpgroups that multiply, 2 to 4; each has 64 rows of the tile.
+    /// The consumer warpgroups, 2 to 4; each has 64 rows of the tile.
     pub warpgroups: i64,
     /// The tiles of K and as many of V that shared memory holds.
     pub stages: i64,
     /// The tiles of Q that shared memory holds, 1 or 2. A tile of O is stored from the place of its tile of Q.
     pub buffers: i64,
-    /// The registers of a thread of the warpgroup that loads, and of one that multiplies.
+    /// The registers of a thread of the producer warpgroup, and of a consumer warpgroup.
     pub registers: [u32; 2],
 }
 
-/// What the producer and the consumers share.
+/// The state that producer and consumers share.
 struct Parts<'a> {
     ring: Ring,
     interface: &'a Interface<'a>,
@@ -62,7 +62,7 @@ struct Parts<'a> {
     of_q: Pipeline,
     of_k: Pipeline,
     of_v: Pipeline,
-    /// Where tiles of keys may have keys behind the last one that a query of a tile sees, other than behind the end of the tensors.
+    /// The zero-fill of V, if tiles of keys may contain keys after the last one that a query of a tile sees, other than after the end of the tensors.
     tails: Option<Tails>,
 }
 
@@ -194,7 +194,7 @@ impl Ring {
         let [of_q, of_k, of_v, _] = Tensor4::ALL.map(|tensor| config.columns(tensor));
         let types = [DType::F32, dtype, dtype];
         let one = lay!("(1,1):(0,0)");
-        // K is (Keys,HeadDim), and V, whose products are sums over keys, (HeadDim,Keys); both have contiguous columns.
+        // K is (Keys,HeadDim), and V, whose K mode is the keys, (HeadDim,Keys); both have contiguous columns.
         let qk = MmaAtom::wgmma(MmaKind::WgmmaSs, keys, types, [Major::K, Major::K], Product::Multiply)?;
         let pv = MmaAtom::wgmma(MmaKind::WgmmaRs, of_v, types, [Major::K, Major::Mn], Product::Multiply)?;
         let many = |count: i64, each: i64| Lay::leaf(Int::fixed(count), Stride::Int(Int::fixed(each)));
@@ -238,7 +238,7 @@ impl Parts<'_> {
         self.interface.config
     }
 
-    /// V as the products take it, (HeadDim,Keys,Stage).
+    /// V as the MMAs take it, (HeadDim,Keys,Stage).
     fn transposed_v(&self) -> Result<Tensor<Smem>, Error> {
         let modes = [1, 0, 2].map(|mode| self.v.layout().mode(mode));
         let modes = modes.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -18,7 +18,7 @@ use crate::{Error, Expr, Scalar};
 /// The shifts of near rows are smaller. They are rounded by 2^-5 at most, by which exponents of 2 are off.
 const NEAR: f64 = (1 << 20) as f64;
 
-/// What the exponentials of a row relate to: one number, and whether it is the origin or the shift.
+/// The reference of a row's exponentials: one number that is either the origin or the shift.
 #[derive(Clone, Debug)]
 pub(super) struct Reference {
     /// The origin of a far row, in units of scores, or the shift of a near row, an exponent of 2: negative infinity for a row that sees no key yet.
@@ -66,12 +66,12 @@ impl Reference {
         Ok(Reference { number: b.hold(&raised.number)?, is_far: raised.is_far })
     }
 
-    /// What is subtracted from scores before they are scaled.
+    /// The number that is subtracted from scores before they are scaled.
     pub(super) fn origin(&self) -> Scalar {
         self.number.select(&self.is_far, 0.0)
     }
 
-    /// What is subtracted from scaled scores: negative infinity for a row that sees no key yet.
+    /// The number that is subtracted from scaled scores: negative infinity for a row that has seen no key.
     fn shift(&self) -> Scalar {
         Scalar::new(DType::F32, 0.0).select(&self.is_far, &self.number)
     }
@@ -81,7 +81,7 @@ impl Reference {
         finite_shift(&self.shift())
     }
 
-    /// What exponentials that relate to `old` are multiplied by to relate to this reference. Of the four numbers two are 0, so that the exponent is rounded
+    /// The factor that rescales exponentials from the reference `old` to this one. Two of the four numbers are 0, so that the exponent is rounded
     /// once.
     pub(super) fn factor(&self, old: &Reference, scale: &Scalar) -> Scalar {
         let shifts = old.shift() - self.finite_shift();
@@ -97,7 +97,7 @@ pub(super) struct Total {
 }
 
 impl Total {
-    /// The division of the row's weighted sums.
+    /// The division of the row's accumulators.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
@@ -107,7 +107,7 @@ impl Total {
         Ok(Division { inverse, is_empty: self.sum.equals(0.0) })
     }
 
-    /// The division of the row's weighted sums by a sum that a sink has joined.
+    /// The division of the row's accumulators by a sum that a sink has joined.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
@@ -179,7 +179,7 @@ impl Sink {
     }
 }
 
-/// The division of weighted sums by a sum of exponentials.
+/// The division of accumulators by a sum of exponentials.
 #[derive(Clone, Debug)]
 pub(super) struct Division {
     inverse: Scalar,

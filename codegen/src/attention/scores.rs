@@ -14,14 +14,14 @@ use crate::sizes::{shape_tiler, static_size};
 use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Error, Expr, Gmem, Rmem, Scalar};
 
-/// What is added to the scores of a tile of queries, from a row of theirs on.
+/// The addend of the scores of a tile of queries.
 #[derive(Clone, Debug)]
 pub(super) struct Addend {
     matrix: Tensor<Gmem>, // (Query,Key)
     scale: Scalar,
 }
 
-/// What is added to the scores that a thread has of a tile.
+/// The addend of a thread's scores in a tile.
 #[derive(Clone, Debug)]
 pub(super) struct Added {
     values: Tensor<Gmem>, // (FrgV,RestQ,RestK)
@@ -50,7 +50,7 @@ impl Addend {
         Ok(Addend { matrix, scale: bias.scale.clone() })
     }
 
-    /// What is added to the scores of a thread in a tile of this many rows and columns, which is tile `number` along the keys.
+    /// The addend of a thread's scores in a tile of this many rows and columns. `number` is the index of the tile along the keys.
     ///
     /// # Errors
     /// As [`Builder::value`].

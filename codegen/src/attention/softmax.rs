@@ -22,7 +22,7 @@ const LANES: i64 = 32;
 /// exponentials, in registers. The scores come a tile of keys at a time, as accumulators of an MMA.
 ///
 /// # Examples
-/// A warp has 16 queries and goes through 4 tiles of 16 keys. The products of queries and keys, and of probabilities and values, are left out.
+/// A warp has 16 queries and iterates over 4 tiles of 16 keys. The MMAs Q K^T and P V are left out.
 /// ```
 /// use girih_codegen::algorithm::clear;
 /// use girih_codegen::atom::SM80_16X8X16_F32BF16BF16F32_TN;
@@ -56,18 +56,18 @@ pub struct Softmax {
     of_scores: Vec<usize>,
     /// For each weighted sum, the number of its row.
     of_sums: Vec<usize>,
-    /// The bits of a lane's number by which lanes that share rows differ.
+    /// The bits of a lane's index by which lanes that share rows differ.
     lanes: Vec<u32>,
     /// The maxima to which exponentials relate, in units of scores; what they are to be compared with is a [`Reference`].
     references: Tensor<Rmem>,
     /// The thread's shares of the sums of exponentials.
     powers: Tensor<Rmem>,
-    /// What powers of two take as exponents is this times a score.
+    /// The factor that makes exponents of 2 of scores.
     scale: Scalar,
 }
 
 impl Softmax {
-    /// The rows of a product's C by their coordinates, (FrgV,RestM,RestN) -> (row,column): of the scores of `mma`, and of the weighted sums. An
+    /// The rows of an MMA's C by their coordinates, (FrgV,RestM,RestN) -> (row,column): of the scores of `mma`, and of the accumulators. An
     /// exponential is 2 to the power of `scale` times a score, an f32.
     ///
     /// # Errors
@@ -220,7 +220,7 @@ impl Softmax {
         powers.into_iter().zip(maxima).map(part).collect()
     }
 
-    /// What the rows' softmax leaves, row by row. All threads of a warp take part.
+    /// The softmax statistics of the rows, row by row. All threads of a warp take part.
     ///
     /// # Errors
     /// As [`Builder::scalar`].
@@ -231,7 +231,7 @@ impl Softmax {
         Ok(self.parts(b)?.into_iter().map(total).collect())
     }
 
-    /// The weighted sums, divided row by row.
+    /// The accumulators, divided row by row.
     ///
     /// # Errors
     /// As [`read`].
@@ -246,7 +246,7 @@ impl Softmax {
         Ok(read(b, sums)?.iter().zip(&self.of_sums).map(quotient).collect())
     }
 
-    /// The weighted sums divided by the sums of exponentials, in the order of the accumulators `sums`. A row that sees no key is 0. All threads of a
+    /// The accumulators divided by the sums of exponentials, in the order of the accumulators `sums`. A row that sees no key is 0. All threads of a
     /// warp take part.
     ///
     /// # Errors
@@ -280,7 +280,7 @@ fn numbers(coordinate: &Tensor<Counting>, rows: &mut Vec<Expr>) -> Result<Vec<us
     Ok(numbers)
 }
 
-/// The bits of a thread's number that do not change the rows of C that the thread has.
+/// The bits of a thread's index that do not change the rows of C that the thread has.
 fn sharing(mma: &TiledMma) -> Result<Vec<i64>, Error> {
     let [rows, ..] = mma.tile_size_mnk()?;
     let threads = mma.layout_tv(Operand::C)?.mode(0)?; // Thr -> index in C's tile

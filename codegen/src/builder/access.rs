@@ -12,7 +12,7 @@ use crate::expr::Expr;
 pub struct Access {
     /// The memory.
     pub space: Space,
-    /// The words that name it, with those of an order before and those of caches behind.
+    /// The words that name it, with those of an order before and those of caches after it.
     pub words: Vec<Modifier>,
 }
 
@@ -103,7 +103,7 @@ impl Builder {
         self.inst_if(cond, Opcode::St, &modifiers, operands)
     }
 
-    /// The width of the address, the modifiers, and the operand behind address and registers if there is one.
+    /// The width of the address, the modifiers, and the operand after address and registers if there is one.
     fn access(&self, access: Access, opcode: Opcode, ty: Type, regs: &[Reg]) -> Result<Operands, Error> {
         let Access { space, words: mut modifiers } = access;
         let refused = || Error::Access { space, registers: regs.iter().map(|reg| reg.ty).collect() };

@@ -15,19 +15,19 @@ pub(crate) const BARRIERS: i64 = 15;
 const REGISTERS: std::ops::RangeInclusive<u32> = 24..=256;
 
 impl Builder {
-    /// `bar.sync 0`: all threads of the block meet.
+    /// `bar.sync 0`: a barrier of all threads of the block.
     #[track_caller]
     pub fn barrier(&mut self) {
         self.inst(Opcode::Bar, &[Word::Sync.into()], vec![Operand::Int(0)]);
     }
 
-    /// `bar.warp.sync`: all lanes of the warp meet, and see what the others have written (CUDA's `__syncwarp`).
+    /// `bar.warp.sync`: a barrier of all lanes of the warp, which makes their writes visible (CUDA's `__syncwarp`).
     #[track_caller]
     pub fn warp_sync(&mut self) {
         self.inst(Opcode::Bar, &[Word::Warp.into(), Word::Sync.into()], vec![Operand::Int(0xffff_ffff)]);
     }
 
-    /// `bar.sync id, threads`: that many threads of whole warps meet (CUTLASS's `NamedBarrier::sync`).
+    /// `bar.sync id, threads`: a barrier of that many threads of whole warps (CUTLASS's `NamedBarrier::sync`).
     ///
     /// # Errors
     /// [`Error::Builder`] for an id that is not known to be in 1 to 15 (barrier 0 is that of [`Builder::barrier`]), and for a number of
@@ -53,7 +53,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The operands that say which threads meet where.
+    /// The operands of a named barrier.
     fn meeting(&mut self, id: &Expr, threads: u32) -> Result<Vec<Operand>, Error> {
         let range = id.range();
         if range.0 < 1 || range.1 > BARRIERS {
@@ -66,7 +66,7 @@ impl Builder {
         Ok(vec![id, Operand::Int(i64::from(threads))])
     }
 
-    /// `bar.red.or`: all threads of the block meet, and learn whether the condition holds for one of them (CUDA's `__syncthreads_or`).
+    /// `bar.red.or`: a barrier of all threads of the block that returns whether the condition holds for one of them (CUDA's `__syncthreads_or`).
     ///
     /// # Errors
     /// As [`Builder::cond`].
@@ -94,7 +94,7 @@ impl Builder {
         self.cond_in(&any)
     }
 
-    /// `barrier.cluster`: all threads of the cluster meet, and see what the others have written (CuTe's `cluster_sync`).
+    /// `barrier.cluster`: a barrier of all threads of the cluster, which makes their writes visible (CuTe's `cluster_sync`).
     #[track_caller]
     pub fn cluster_sync(&mut self) {
         self.cluster_arrive();
@@ -162,7 +162,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The number of the warpgroup of `thread`, an index in the block. The number comes from a shuffle, by which the assembler
+    /// The index of the warpgroup of `thread`, an index in the block. It comes from a shuffle, by which the assembler
     /// knows that all lanes of a warp have the same one (CUTLASS's `canonical_warp_group_idx`).
     ///
     /// # Errors

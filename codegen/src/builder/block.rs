@@ -1,4 +1,4 @@
-//! Control flow without closures: blocks that are left forward, and loops that are repeated, from any depth inside.
+//! Control flow without closures: blocks with forward exits and loops with back edges, from any nesting depth.
 //!
 //! A block is a scope. A branch out of it goes to what is written after its end, where only values of scopes around it exist; those were
 //! computed before the block, since expressions are hoisted in front of it. A branch back goes to the beginning of a loop's scope, whose
@@ -43,7 +43,7 @@ impl Builder {
         Block { head: None, end, depth: self.depth() }
     }
 
-    /// Opens a loop without an end of its own: [`Builder::again`] goes to its beginning, [`Builder::leave`] behind its end. Whatever falls
+    /// Opens a loop without an end of its own: [`Builder::again`] goes to its beginning, [`Builder::leave`] after its end. Whatever falls
     /// through to [`Builder::close_block`] leaves it.
     #[track_caller]
     pub fn open_repeat(&mut self) -> Block {
@@ -53,7 +53,7 @@ impl Builder {
         Block { head: Some(head), end, depth: self.depth() }
     }
 
-    /// Goes behind the end of an open block where `cond` holds. `together` says that all threads of a warp agree on `cond`.
+    /// Goes after the end of an open block where `cond` holds. `together` says that all threads of a warp agree on `cond`.
     ///
     /// # Errors
     /// [`BuilderError::EndedBlock`] for a block that is not open; as [`Builder::cond`].

@@ -53,7 +53,7 @@ impl Body {
         self.sites.push(site);
     }
 
-    /// Adds a claim behind the last statement.
+    /// Adds a claim after the last statement.
     pub(super) fn claim(&mut self, claim: Claim) {
         self.claims.push((self.statements.len(), claim));
     }

@@ -4,10 +4,10 @@ use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 
 use super::Builder;
 
-/// What caches keep of what a kernel reads and writes (PTX ISA, "Cache Operators", "Cache Eviction Priority Hints").
+/// Cache hints of loads and stores (PTX ISA, "Cache Operators", "Cache Eviction Priority Hints").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Caching {
-    /// What the hardware keeps without being told.
+    /// The hardware's default.
     #[default]
     Normal,
     /// Loads by the path of memory that no one writes, which the first-level cache does not keep; the second-level cache is asked for 256 bytes at a
@@ -42,7 +42,7 @@ impl Builder {
         written
     }
 
-    /// The words behind the space of a load or a store of global memory, and the operand behind the others.
+    /// The words after the space of a load or a store of global memory, and the operand after the others.
     pub(super) fn kept(&self, opcode: Opcode) -> (Vec<Modifier>, Option<Operand>) {
         let words: &[Word] = match (self.kept.caching, opcode) {
             (Caching::Normal, _) | (Caching::Once, Opcode::St) => &[],

@@ -11,8 +11,8 @@ use crate::expr::Expr;
 use crate::scalar::{Scalar, lower};
 
 impl Builder {
-    /// Runs `body` for each value of `0..count`, with the scalars that the round before returned; the first round gets `initial`.
-    /// Returns the scalars of the last round, or `initial` where `count` is 0.
+    /// Runs `body` for each value of `0..count`, with the scalars that the previous iteration returned; the first iteration gets `initial`. Returns
+    /// the scalars of the last iteration, or `initial` if `count` is 0.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for a body that returns scalars of other dtypes; those of `body`, [`Builder::value`] and
@@ -53,7 +53,7 @@ impl Builder {
         Ok(std::array::from_fn(|k| self.leaf(&regs[k], depth, initial[k].dtype())))
     }
 
-    /// The scalars that `then` returns where `cond` holds, and that `otherwise` returns elsewhere.
+    /// The scalars that `then` returns if `cond` holds, and that `otherwise` returns if not.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the two closures return scalars of different dtypes; the errors of the closures, of [`Builder::value`]
@@ -115,7 +115,7 @@ impl Builder {
         }
     }
 
-    /// Writes scalars to registers, all at once: a scalar may be computed from what another one of the registers held.
+    /// Writes scalars to registers in parallel: a scalar may depend on the previous value of another register.
     #[track_caller]
     fn assign<const N: usize>(&mut self, regs: &[Reg; N], scalars: &[Scalar; N]) -> Result<(), Error> {
         let mut values = Vec::new();

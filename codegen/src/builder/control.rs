@@ -1,4 +1,4 @@
-//! Structured control flow.
+//! Structured control flow: loops and conditions.
 
 use girih_ptx::{Guard, Name, Opcode, Operand, Statement, Type, Word};
 
@@ -19,7 +19,7 @@ struct Steps {
     done: Name,
 }
 
-// What does not depend on the body's type is in functions of its own: the others are compiled for each body.
+// Code that does not depend on the body's type is in functions of its own, since the others are compiled for each body.
 impl Builder {
     pub(super) fn label(&mut self, what: &str) -> Name {
         self.labels += 1;
@@ -77,7 +77,7 @@ impl Builder {
         self.for_steps(&Expr::from(0), count, &Expr::from(1), body)
     }
 
-    /// Runs `body` for `first`, `first + step`, ... below `end`, as a block of a persistent kernel goes through its tiles.
+    /// Runs `body` for `first`, `first + step`, ... below `end`, as a block of a persistent kernel iterates over its tiles.
     /// `first` may not be negative, `step` must be 1 or more, and `end + step` must stay below 2^31.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Builder {
         self.push(Statement::Label(done));
     }
 
-    /// Goes to a label if the counter of a loop compares so with its end.
+    /// Branches to a label if the comparison of a loop's counter with its end holds.
     #[track_caller]
     fn go_if(&mut self, word: Word, [test, counter]: [&Reg; 2], end: &Operand, to: &Name) {
         let operands = vec![Operand::from(test), Operand::from(counter), end.clone()];
@@ -149,7 +149,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Runs `body` where `cond` holds.
+    /// Runs `body` if `cond` holds.
     ///
     /// # Errors
     /// Those of `body` and [`Builder::value`].
@@ -171,7 +171,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Opens a scope that control leaves for the label that is returned unless `cond` holds.
+    /// Opens a scope that is skipped unless `cond` holds, by a branch to the label that is returned.
     #[track_caller]
     fn open_unless(&mut self, cond: &Cond, label: &str) -> Result<Name, Error> {
         let guard = Guard { reg: self.cond(cond)?.name, negated: true };
@@ -181,7 +181,7 @@ impl Builder {
         Ok(to)
     }
 
-    /// Runs `then` where `cond` holds, and `otherwise` where it does not.
+    /// Runs `then` if `cond` holds, else `otherwise`.
     ///
     /// # Errors
     /// Those of both closures and [`Builder::value`].
@@ -210,7 +210,7 @@ impl Builder {
     #[track_caller]
     fn open_else(&mut self, other: Name, end: &Name) -> Body {
         self.branch(None, end);
-        // Expressions that are hoisted out of what follows stand before the branch too.
+        // Expressions that are hoisted out of the second scope are before the branch too.
         let first = self.take();
         self.open();
         self.push(Statement::Label(other));

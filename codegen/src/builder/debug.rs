@@ -1,4 +1,4 @@
-//! Checks and line numbers that help to find mistakes on a GPU. The simulator has both without.
+//! Checks and line numbers for debugging on a GPU. The simulator has both without them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Division of indices by numbers that are known when the kernel runs.
+//! Division of indices by values that are known only at run time.
 
 use std::panic::Location;
 
@@ -11,11 +11,12 @@ use crate::expr::Expr;
 use crate::scalar::Scalar;
 
 impl Builder {
-    /// The quotient and the remainder of two index expressions, such as a block's number and the number of tiles in a row. By a
-    /// constant this divides as [`Expr::div`] and [`Expr::rem`] do.
+    /// The quotient and the remainder of two index expressions, such as a block index and the number of tiles in a row. By a constant this divides as
+    /// [`Expr::div`] and [`Expr::rem`] do.
     ///
     /// # Errors
-    /// [`BuilderError::Dividend`] and [`BuilderError::Divisor`]; as [`Builder::value`].
+    /// [`BuilderError::Dividend`] if the dividend may be negative, [`BuilderError::Divisor`] if the divisor may be less than 1; those of
+    /// [`Builder::value`].
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! Makes a module from a builder.
+//! Finishes a builder: makes its module.
 
 use girih_ptx::{
     Extent, Item, LaunchNotes, Linkage, Module, Name, Notes, Opcode, RegDecl, Span, Statement, Type,
@@ -14,7 +14,7 @@ use crate::error::narrow;
 use crate::kernel::Kernel;
 
 impl Builder {
-    /// Finishes the kernel. The claims about its registers go beside its text, where the simulator checks them, so that a wrong claim is
+    /// Finishes the kernel. The claims about its registers are notes to its text, where the simulator checks them, so that a wrong claim is
     /// an error with the line of the program that made the claim. A device checks the facts of the parameters at the launch.
     ///
     /// # Errors

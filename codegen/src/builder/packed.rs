@@ -1,5 +1,5 @@
-//! Computes two floats of 16 bits in one register by one instruction, where both are the same operation (PTX ISA, "Half Precision
-//! Floating-Point Instructions", the forms of `.f16x2` and `.bf16x2`).
+//! Computes two 16-bit floats in one register by one instruction, if both have the same operation (PTX ISA, "Half Precision Floating-Point
+//! Instructions", the forms of `.f16x2` and `.bf16x2`).
 
 use std::panic::Location;
 

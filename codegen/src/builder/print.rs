@@ -55,7 +55,7 @@ impl Builder {
         })
     }
 
-    /// A variable of the module that holds a text and the zero behind it.
+    /// A variable of the module that holds a text and the zero after it.
     fn global_text(&mut self, text: &str) -> Name {
         if !self.items.iter().any(|item| matches!(item, Item::Function(f) if &*f.name == "vprintf")) {
             // The declaration parses; if it did not, every test that prints would fail.
@@ -81,7 +81,7 @@ impl Builder {
         name
     }
 
-    /// The address, a multiple of 16, of these bytes in global memory, which the module brings along.
+    /// The address, a multiple of 16, of these bytes in global memory, which the module contains.
     ///
     /// # Errors
     /// As [`Builder::ptx`].
@@ -106,7 +106,7 @@ impl Builder {
         Ok(self.var(&base, 0, 1 << 60, 16))
     }
 
-    /// Calls `vprintf` with the values one behind another, each at a multiple of its size.
+    /// Calls `vprintf` with the values one after another, each at a multiple of its size.
     #[track_caller]
     fn call_vprintf(&mut self, text: &Name, values: &[Reg]) -> Result<(), Error> {
         let (mut stores, mut end) = (String::new(), 0);

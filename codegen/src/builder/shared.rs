@@ -27,7 +27,7 @@ pub struct SharedScope(i64);
 #[derive(Default)]
 pub(super) struct Shared {
     base: Option<Expr>,
-    /// What the addresses of a block of a cluster begin with.
+    /// The high bits of shared-memory addresses in a block of a cluster.
     window: Option<Expr>,
     end: i64,
     /// The largest end so far.
@@ -141,8 +141,8 @@ impl Builder {
         base
     }
 
-    /// What has to be subtracted from an address in the block's shared memory where 18 bits are taken: a block of a cluster may have
-    /// addresses that begin with its rank.
+    /// The number that is subtracted from an address in the block's shared memory to make it fit 18 bits: in a cluster the high bits of an address
+    /// are the block's rank.
     pub(crate) fn shared_window(&self) -> Expr {
         self.shared.window.clone().unwrap_or_else(|| Expr::from(0))
     }

@@ -34,7 +34,7 @@ impl Builder {
         self.shuffled(Word::Up, scalar, lanes, 0)
     }
 
-    /// The scalar of the lane that is `lanes` lanes behind the lane itself; the last lanes keep their own scalar (CUDA's
+    /// The scalar of the lane that is `lanes` lanes after the lane itself; the last lanes keep their own scalar (CUDA's
     /// `__shfl_down_sync`). All lanes of the warp take part.
     ///
     /// # Errors

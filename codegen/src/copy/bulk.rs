@@ -1,4 +1,4 @@
-//! Tiles that are contiguous on both sides, which one thread moves through shared memory by bulk copies.
+//! Copies of tiles that are contiguous on both sides: one thread moves a tile through shared memory by bulk copies.
 
 use girih_ptx::Special;
 
@@ -10,7 +10,7 @@ use crate::builder::{Builder, Cond, Width};
 use crate::engine::element_bytes;
 use crate::{Error, Expr, MBARRIER_BYTES, Mbarrier, PipelineState};
 
-/// The stages through which a block's tiles go, as a ring.
+/// The ring of stages of a block's tiles.
 struct Ring<'a> {
     config: &'a CopyConfig,
     interface: &'a Interface,
@@ -21,7 +21,7 @@ struct Ring<'a> {
     barriers: Expr,
 }
 
-/// Copies the tiles of a block, `stages - 1` of which are read ahead.
+/// Copies the tiles of a block, with `stages - 1` of them prefetched.
 pub(super) fn copy(
     b: &mut Builder,
     config: &CopyConfig,
@@ -54,7 +54,7 @@ impl Ring<'_> {
             self.barrier(&at.index)?.wait(b, &at.phase)?;
             self.store(b, number, &at.index)?;
             tma_store_arrive(b);
-            // The stage before this one is free as soon as its store has read it.
+            // The previous stage is free when its store has read it.
             tma_store_wait(b, 1);
             let (next, stage) = (number + &(step * (stages - 1)), free.stage(b));
             b.if_(&Cond::less(&next, tiles), |b| self.load(b, &next, &stage.index))?;
@@ -87,7 +87,7 @@ impl Ring<'_> {
         b.ptx("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;", &[&target, &shared, &bytes])
     }
 
-    /// Where a tile begins in the destination and in the source, and its bytes.
+    /// The addresses of a tile in the destination and in the source, and its bytes.
     fn ends(&self, b: &mut Builder, number: &Expr) -> Result<[Expr; 3], Error> {
         let at = self.walked.coordinate(b, number)?;
         let [target, source] = self.interface.lines(self.config, &at)?;

@@ -37,9 +37,9 @@ pub struct CopyConfig {
     pub threads: i64,
     /// The way of a tile.
     pub through: Through,
-    /// The order in which blocks go through the tiles.
+    /// The order in which blocks copy the tiles.
     pub walk: Walk,
-    /// What caches keep.
+    /// The cache hints.
     pub caching: Caching,
     /// Whether the kernel waits before it accesses memory, so that its launch may be a programmatic one, and lets the kernel after it prepare
     /// itself meanwhile (programmatic dependent launch, sm_90).
@@ -49,9 +49,9 @@ pub struct CopyConfig {
 /// A mode of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mode {
-    /// What the tile takes of the mode, in elements.
+    /// The extent of the tile along the mode, in elements.
     pub tile: i64,
-    /// What is known of the mode's extent, in the destination.
+    /// The facts about the mode's extent in the destination.
     pub extent: Extent,
     /// Whether the source has only a part of the mode, and what the part's begin and extent, which are parameters, are multiples of.
     pub pad: Option<i64>,
@@ -66,7 +66,7 @@ pub struct Gather {
     pub index: DType,
 }
 
-/// What a module knows of the extent of a mode.
+/// The facts about the extent of a mode that a module is specialised by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// The extent, which the tile covers.
@@ -86,7 +86,7 @@ pub struct Side {
     /// The elements that are accessed at once. The address and all strides but those of the run must be multiples of this many
     /// elements. It is 1 if there is no run.
     pub vector: i64,
-    /// The modes behind the run whose strides are below 0: their parameters are the sizes of the strides, and the address is that of coordinate 0.
+    /// The modes after the run whose strides are below 0: their parameters are the sizes of the strides, and the address is that of coordinate 0.
     pub backwards: Vec<usize>,
 }
 
@@ -105,10 +105,10 @@ pub enum Through {
     },
 }
 
-/// The order in which blocks go through the tiles.
+/// The order in which blocks copy the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Walk {
-    /// Blocks first go through this many tiles along the destination's first mode of several tiles, then along the source's, and then come the
+    /// Blocks first copy this many tiles along the destination's first mode of several tiles, then along the source's, and then come the
     /// next tiles of the destination's. With 1 they go along the whole of the destination's first.
     pub band: i64,
     /// Whether there are only as many blocks as the launch says, each of which goes on with another tile.

@@ -1,4 +1,4 @@
-//! Tiles of a source that is read at indices along a mode.
+//! Gathered tiles: the source is read at indices along one mode.
 
 use std::collections::HashMap;
 
@@ -15,12 +15,12 @@ use crate::engine::element_bytes;
 use crate::sizes::{ONE, static_size};
 use crate::{Error, Expr, Gmem, Rmem, Scalar};
 
-/// What an index says.
+/// A position along the gathered mode of the source.
 #[derive(Clone)]
 struct Row {
-    /// The position in the source, one that the source has even if the index is none.
+    /// The position, clamped to the source.
     at: Expr,
-    /// Whether the index is a position of the source.
+    /// Whether the index is inside the source.
     is_inside: Cond,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn copy(
     let (Some(gather), Some(indices)) = (&config.gather, &interface.indices) else { return Ok(()) };
     let element = element_bytes("dtype", config.dtype)?;
     let targets = vectors(config, &interface.target(config, at)?.tv_partition(tv, thread)?)?;
-    // The mode's place among those of the target's tensor.
+    // The position of the gathered mode among the target's modes.
     let mut tiled = config.dst.order.iter().filter(|&&mode| config.modes[mode].tile > 1);
     let place = tiled.position(|&mode| mode == gather.mode);
     let (mut known, mut rows) = (HashMap::new(), Vec::new());
@@ -76,7 +76,7 @@ fn vectors(config: &CopyConfig, part: &Tensor<Gmem>) -> Result<Vec<Tensor<Gmem>>
 }
 
 fn row(b: &mut Builder, indices: &Indices, place: &Expr) -> Result<Row, Error> {
-    // The place may be behind the last one, as other places of a tile may be.
+    // The place may be after the last one, as other places of a tile may be.
     let list = indices.list.engine().advance(&[(place.clone(), indices.list.layout().flat_leaf(0).1)])?;
     let index = read(b, &Tensor::new(list, ONE))?;
     let index = b.hold(&index[0])?;

@@ -11,7 +11,7 @@ use crate::params::{Generated, MAX_EXTENT, Params};
 use crate::sizes::shape_tiler;
 use crate::{Error, Expr, Gmem, Scalar};
 
-/// What a launch of a copy kernel copies, in elements.
+/// The arguments of a launch of a copy kernel, in elements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments {
     /// The extent of each mode in the destination.
@@ -33,7 +33,7 @@ impl Arguments {
         if self.extents[mode] == 1 && !(is_gather && side == 1) { 0 } else { stride }
     }
 
-    /// Where the source begins along a mode, and its extent. A source that has nothing begins behind the destination.
+    /// Where the source begins along a mode, and its extent. A source that has nothing begins after the destination.
     fn pad(&self, mode: usize) -> [i64; 2] {
         let pad = self.pads.get(mode).copied().flatten();
         pad.filter(|[_, extent]| *extent > 0).unwrap_or([MAX_EXTENT; 2])
@@ -43,7 +43,7 @@ impl Arguments {
 /// A generated copy kernel. Its memory is `dst`, `src` and `index`.
 pub type CopyKernel = Generated<Arguments>;
 
-/// What is known of one side.
+/// The tensor at the source or at the destination.
 #[derive(Clone)]
 pub(super) struct Array {
     pub(super) pointer: Expr,
@@ -70,7 +70,7 @@ pub(super) struct Interface {
     pub(super) tiles: Option<Expr>,
     pub(super) dst: Array,
     pub(super) src: Array,
-    /// What is written where the source has nothing, if a mode is padded.
+    /// The value that is written outside of the source, if a mode is padded.
     pub(super) fill: Option<Scalar>,
     pub(super) indices: Option<Indices>,
 }

@@ -1,4 +1,4 @@
-//! Tiles that go through registers.
+//! Copies of tiles through registers.
 
 use girih_layout::Lay;
 use girih_ptx::Opcode;

@@ -1,4 +1,4 @@
-//! Tiles that go through shared memory.
+//! Copies of tiles through shared memory.
 
 use girih_layout::{Int, Lay};
 use girih_tensor::Tensor;

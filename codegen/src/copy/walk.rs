@@ -1,4 +1,4 @@
-//! Which tile a block copies.
+//! The tiles that a block copies.
 
 use girih_ptx::Special;
 
@@ -19,11 +19,11 @@ struct Digit {
     step: i64,
 }
 
-/// The tiles of a copy in the order in which blocks go through them.
+/// The tiles of a copy in the order in which blocks copy them.
 pub(super) struct Walked<'a> {
     config: &'a CopyConfig,
     interface: &'a Interface,
-    /// The digits of a tile's number, the fastest first.
+    /// The digits of a tile's index, the fastest first.
     digits: Vec<Digit>,
     /// The first tile of the block, and how many tiles further its next one is, if the block has several.
     several: Option<[Expr; 2]>,
@@ -84,7 +84,7 @@ impl<'a> Walked<'a> {
         let mut rest = number.clone();
         for (i, Digit { mode, count, step }) in self.digits.iter().enumerate() {
             let digit = if i + 1 == self.digits.len() {
-                // What is left is below the last count, which the range of the tile's number does not show.
+                // The rest is below the last count. The range of the tile's index does not show this.
                 b.bounded(&rest, count.range().1 - 1)?
             } else {
                 let (quotient, digit) = b.div_rem(&rest, count)?;

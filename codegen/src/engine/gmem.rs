@@ -1,4 +1,4 @@
-//! Global memory.
+//! The engine of tensors in global memory.
 
 use std::rc::Rc;
 
@@ -230,7 +230,7 @@ impl Gmem {
         Gmem { pointer: address, offset: Expr::from(0), ..self.clone() }
     }
 
-    /// The part of a bounded array that has `extent` elements along a mode, the first of them `before` elements behind `origin`. The part
+    /// The part of a bounded array that has `extent` elements along a mode, the first of them `before` elements after `origin`. The part
     /// is at `origin`, and coordinates are counted from the first element on.
     pub(crate) fn part_of(&self, mode: usize, [origin, before, extent]: [&Expr; 3]) -> Gmem {
         let Some(bounds) = &self.bounds else { return self.clone() };

@@ -1,4 +1,4 @@
-//! Registers.
+//! The engine of tensors in registers.
 
 use std::rc::Rc;
 

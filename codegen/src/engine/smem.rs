@@ -1,4 +1,4 @@
-//! Shared memory.
+//! The engine of tensors in shared memory.
 
 use std::rc::Rc;
 
@@ -26,7 +26,7 @@ pub struct Smem {
     of_cluster: bool,
 }
 
-/// What moves the offsets of the elements.
+/// The function that moves the offsets of elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Moved {
     Swizzle(Option<Swizzle>),

@@ -32,7 +32,7 @@ crate::errors! {
         /// A parameter of a dtype that launches have no arguments of.
         #[error("a parameter of {dtype}: f64, f32, s64, u64, s32 and u32 are accepted")]
         ParameterDType { dtype: DType = "The dtype." }
-        /// More symbols than layouts can tell apart.
+        /// More symbols than layouts can distinguish.
         #[error("symbol {} of a kernel: at most {most} symbols are accepted", most + 1)]
         Symbols { most: usize = "The most." }
         /// Facts of another symbol than the one that they were asked for.
@@ -76,7 +76,7 @@ crate::errors! {
         /// A named barrier that a block does not have.
         #[error("barrier {id}, which is known to be in {}..={}: 1 to {most} are accepted, since barrier 0 is that of the whole block", range.0, range.1)]
         Barrier { id: String = "The id.", range: (i64, i64) = "Its least and greatest value.", most: i64 = "The last barrier." }
-        /// A number of threads that does not meet at a barrier.
+        /// A number of threads that a barrier does not support.
         #[error("a barrier of {threads} threads: multiples of 32 up to 1024 are accepted")]
         BarrierThreads { threads: u32 = "The threads." }
         /// A number of registers that `setmaxnreg` does not have.

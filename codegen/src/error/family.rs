@@ -1,14 +1,14 @@
-//! The form of the enums of errors: [`errors!`](crate::errors!).
+//! The macro [`errors!`](crate::errors!), which defines the error enums.
 
 use girih_tensor::DType;
 
-/// The dtypes as a list.
+/// The dtypes, separated by commas.
 pub(super) fn names(dtypes: &[DType]) -> String {
     dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Defines an enum of errors. Each variant has its message, and each operand its documentation, in a line; `KINDS` names all variants, so that
-/// a test can ask whether each one is provoked.
+/// Defines an error enum. An operand is written `name: Type = "documentation"`. `KINDS` names all variants, so that a test can check that each one is
+/// provoked.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! errors {

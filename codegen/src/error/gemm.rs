@@ -109,7 +109,7 @@ crate::errors! {
         /// Groups of rows in an order of tiles that are empty, or too large.
         #[error("rasters of {group} rows of tiles: 1 to {most} are accepted")]
         RasterGroup { group: i64 = "The rows of a group.", most: i64 = "The most." }
-        /// A multistage mainloop that is asked to go through K backwards.
+        /// A multistage mainloop that is asked to iterate over K backwards.
         #[error("alternate = true with a multistage mainloop: false is accepted")]
         Alternate {}
         /// Too few or too many splits of K.

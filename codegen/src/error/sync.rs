@@ -5,12 +5,12 @@ use girih_tensor::{DType, Space};
 use super::family;
 
 crate::errors! {
-    /// An operation of [`sync`](crate::sync) that PTX does not have.
+    /// An operation of [`sync`](crate::sync) that PTX does not support.
     SyncError {
         /// The scope of a cluster on an architecture without clusters.
         #[error("the scope Cluster for sm_{sm}: Cta, Gpu and Sys are accepted, and Cluster for sm_90 and newer")]
         Scope { sm: u32 = "The kernel's architecture." }
-        /// Warpgroups that have no barriers to alternate by.
+        /// Ping-pong of fewer than two warpgroups, or without a barrier for each.
         #[error(
             "ping-pong of {warpgroups} warpgroups by barriers {first} and up: 2 warpgroups or more are accepted, each with a barrier of its \
              own in 1 to 15"
@@ -28,12 +28,12 @@ crate::errors! {
         /// An atomic operation that does not exist for a dtype.
         #[error("{what} on an element of {dtype}: {} are accepted", family::names(accepted))]
         AtomicDType {
-            what: &'static str = "The operation.", dtype: DType = "The dtype of the element.", accepted: &'static [DType] = "The dtypes that it has.",
+            what: &'static str = "The operation.", dtype: DType = "The dtype of the element.", accepted: &'static [DType] = "The dtypes that it supports.",
         }
-        /// An order that loads do not have.
+        /// A memory order that loads do not support.
         #[error("a load in the order {order}: Relaxed, Acquire and SeqCst are accepted")]
         LoadOrder { order: String = "The order." }
-        /// An order that stores do not have.
+        /// A memory order that stores do not support.
         #[error("a store in the order {order}: Relaxed, Release and SeqCst are accepted")]
         StoreOrder { order: String = "The order." }
         /// A phase of an mbarrier that waits for no arrivals, or for too many.

@@ -1,11 +1,11 @@
-//! Parameters that `wgmma` does not have, as constants report them too.
+//! The error for parameters that `wgmma` does not support, which constant evaluation reports too.
 
 use std::fmt;
 
 use girih_layout::Message;
 use girih_tensor::DType;
 
-/// Parameters of [`MmaAtom::wgmma`](crate::atom::MmaAtom::wgmma) that the instruction does not have.
+/// Parameters of [`MmaAtom::wgmma`](crate::atom::MmaAtom::wgmma) that the instruction does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WgmmaError {
@@ -14,28 +14,28 @@ pub enum WgmmaError {
         /// The kind.
         kind: &'static str,
     },
-    /// Dtypes that are not multiplied.
+    /// Dtypes that are not supported together.
     Types {
         /// The dtypes of C, A and B.
         types: [DType; 3],
     },
-    /// A number of columns that the instruction does not have.
+    /// An N that is not supported.
     Columns {
-        /// The columns.
+        /// N.
         n: i64,
-        /// The numbers that it has for these dtypes.
+        /// The values of N that these dtypes support.
         accepted: &'static str,
     },
-    /// Contiguous modes that the instruction does not read.
+    /// Majors that are not supported.
     Majors {
         /// The contiguous modes of A and B.
         majors: [&'static str; 2],
     },
-    /// A way to multiply that the dtypes do not have.
+    /// An operation, such as `xor.popc`, that the dtypes do not support.
     Product {
-        /// The way.
+        /// The operation.
         product: &'static str,
-        /// The ways that they have.
+        /// The operations that they support.
         accepted: &'static str,
     },
 }
@@ -55,7 +55,7 @@ impl WgmmaError {
         }
     }
 
-    /// Appends the text of the error, in constants too.
+    /// Appends the text of the error, also in constant evaluation.
     pub(crate) const fn explain(&self, line: &mut Message) {
         match self {
             WgmmaError::Kind { kind } => {
@@ -104,7 +104,7 @@ impl fmt::Display for WgmmaError {
 
 impl std::error::Error for WgmmaError {}
 
-/// The names in brackets.
+/// Appends the names in brackets.
 const fn list(line: &mut Message, names: &[&str]) {
     line.text("[");
     let mut i = 0;

@@ -1,4 +1,4 @@
-//! What is known of an expression: its range, what divides it, and the bits that can be set.
+//! Facts about an expression: its range, its divisor, and the bits that can be set.
 
 use super::{Atom, Expr, Term};
 use crate::Error;

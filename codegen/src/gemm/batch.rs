@@ -13,18 +13,18 @@ use crate::params::{MAX_STRIDE, Params};
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem};
 
-/// Which products a kernel computes.
+/// Which GEMMs a kernel computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Batch {
-    /// One product.
+    /// One GEMM.
     #[default]
     Single,
     /// Products of equal extents, whose matrices follow each other at equal distances: CuTe's mode L. A, (M,K,L), and B, (N,K,L), may be the
-    /// same for all products, and so may be what the epilogue reads.
+    /// same for all GEMMs, and so may be what the epilogue reads.
     Strided,
     /// Products of equal extents, whose matrices are at addresses that are in memory: for each of A, B and C, and for each matrix that the
     /// epilogue reads, an array of 64-bit addresses (`cublasGemmBatchedEx`). Each address is a multiple of as many bytes as that of a single
-    /// matrix. Vectors, and the epilogue's outputs besides C, follow each other at equal distances. Only a multistage mainloop takes this.
+    /// matrix. Vectors, and the epilogue's outputs other than C, follow each other at equal distances. Only a multistage mainloop takes this.
     Pointers,
     /// Products of groups of rows, as a mixture of experts has them: the rows of A and C (mode 0), or the rows of B and the columns of C
     /// (mode 1), follow each other group by group in one matrix, and each group has a B, or an A, of its own, which is laid out as one of a batch
@@ -48,14 +48,14 @@ impl Batch {
     }
 }
 
-/// The most products of a batch.
+/// The most GEMMs of a batch.
 pub const MAX_BATCHES: i64 = 1 << 20;
 
-/// The parameters of several products.
+/// The parameters of several GEMMs.
 pub(super) struct Products {
-    /// The tiles of one product, if all have as many.
+    /// The tiles of one GEMM, if all have as many.
     tiles: Option<Expr>,
-    /// How A, B and C of the products are.
+    /// How A, B and C of the GEMMs are.
     steps: [Step; 3],
 }
 
@@ -67,10 +67,10 @@ enum Step {
     Mode { extent: Symbol, stride: Symbol, last: Option<Expr> },
 }
 
-/// How the tensors of several products are laid out that are taken by their addresses.
+/// How the tensors of several GEMMs are laid out that are taken by their addresses.
 #[derive(Clone)]
 pub(super) enum Lie {
-    /// All products have the same.
+    /// All GEMMs have the same.
     Same,
     /// They are this many elements apart.
     Apart(Expr),
@@ -132,9 +132,9 @@ impl Products {
         Ok(Products { tiles, steps: [step(Operand::A)?, step(Operand::B)?, step(Operand::C)?] })
     }
 
-    /// The product that tile `tile` of all products belongs to, and the tile's number among those of the product.
+    /// The GEMM that tile `tile` of all GEMMs belongs to, and the tile's index among those of the GEMM.
     pub(super) fn split(&self, b: &mut Builder, tile: &Expr) -> Result<[Expr; 2], Error> {
-        // A tile that does not exist any more belongs to a product that does not.
+        // A tile that does not exist any more belongs to a GEMM that does not.
         let Some(tiles) = &self.tiles else { return Ok([Expr::from(0), tile.clone()]) };
         let batch = b.divide(tile, tiles, MAX_TILES)?;
         let own = b.bounded(&(tile - &(&batch * tiles)), MAX_TILES - 1)?;
@@ -169,10 +169,10 @@ impl Products {
     }
 }
 
-/// The tensors of all products, each of which carries its coordinates.
+/// The tensors of all GEMMs, each of which carries its coordinates.
 #[derive(Clone)]
 pub(super) struct Tensors {
-    /// That of the first product, or of all groups.
+    /// That of the first GEMM, or of all groups.
     first: Tensor<Gmem>,
     lie: Lie,
 }
@@ -182,7 +182,7 @@ impl Tensors {
         Tensors { first, lie }
     }
 
-    /// The tensor of the product of the tile at `place`.
+    /// The tensor of the GEMM of the tile at `place`.
     pub(super) fn at(&self, b: &mut Builder, place: &Place) -> Result<Tensor<Gmem>, Error> {
         let first = self.first.engine();
         let engine = match (&self.lie, &place.span) {

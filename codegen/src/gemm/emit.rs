@@ -1,4 +1,4 @@
-//! Writes kernels from their parts.
+//! Emits GEMM kernels from a mainloop, a schedule and an epilogue.
 
 use girih_ptx::Special;
 
@@ -13,13 +13,13 @@ use crate::builder::{Builder, Cond};
 use crate::error::narrow;
 use crate::tiled::mma::Operand;
 
-/// The named barrier of all warpgroups that multiply; the barriers from 1 on are those of single warpgroups.
+/// The named barrier of all consumer warpgroups; the barriers from 1 on are those of single warpgroups.
 const TEAM_BARRIER: i64 = 15;
 
 /// The layouts from which a kernel is derived, each with its name.
 type Description = Vec<(&'static str, String)>;
 
-/// Writes a kernel with a multistage mainloop: every thread goes through all tiles of its block.
+/// Writes a kernel with a multistage mainloop: every thread iterates over all tiles of its block.
 pub(super) fn multistage(
     b: &mut Builder,
     interface: &mut Interface<'_>,
@@ -58,7 +58,7 @@ pub(super) fn multistage(
     mainloop.describe()
 }
 
-/// Writes a kernel with a warp-specialised mainloop: the producer and the consumers go through the tiles of their block independently.
+/// Writes a kernel with a warp-specialised mainloop: the producer and the consumers iterate over the tiles of their block independently.
 /// With a persistent schedule and a store by TMA, C of one tile is stored while the next tile is loaded.
 pub(super) fn warp_specialized(
     b: &mut Builder,

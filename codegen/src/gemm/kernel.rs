@@ -1,4 +1,4 @@
-//! A GEMM kernel, and what its launches need to know.
+//! A GEMM kernel, and the data of its launches.
 
 use super::batch::Batch;
 use super::epilogue::{Input, Output};
@@ -10,16 +10,16 @@ use crate::params::Params;
 use crate::tiled::mma::Operand;
 use crate::{Error, Kernel};
 
-/// What a launch of a GEMM kernel computes, in elements.
+/// The arguments of a launch of a GEMM kernel, in elements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments {
     /// M, N and K.
     pub mnk: [i64; 3],
     /// The pitches of A, B and C.
     pub pitches: [i64; 3],
-    /// The number of products, or of groups.
+    /// The number of GEMMs, or of groups.
     pub products: i64,
-    /// How many matrices A, B and C of a batch are, one if all products have the same, and the elements from one to the next.
+    /// How many matrices A, B and C of a batch are, one if all GEMMs have the same, and the elements from one to the next.
     pub batch: [[i64; 2]; 3],
     /// The elements from the scales of one group of K to those of the next, of A and of B.
     pub scales: [i64; 2],
@@ -36,10 +36,10 @@ const TOGETHER: u64 = 4;
 
 /// A generated GEMM kernel, and what its launches need to know.
 ///
-/// Its memory is `a`, `b` and `c`, or of [`Batch::Pointers`] the 64-bit addresses of the matrices of all products; the inputs and outputs of the
+/// Its memory is `a`, `b` and `c`, or of [`Batch::Pointers`] the 64-bit addresses of the matrices of all GEMMs; the inputs and outputs of the
 /// epilogue by their names; and as far as the kernel has them
 /// - `order`, the row and the column of each tile, two 32-bit values ([`GemmKernel::order`]);
-/// - `pieces`, the pieces of tiles that the blocks go through ([`Pieces::table`]);
+/// - `pieces`, the work units that the blocks compute ([`Pieces::table`]);
 /// - `workspace`, the accumulators that blocks of the same tile pass on ([`GemmKernel::workspace`], [`Pieces::workspace`]), and `semaphores`, 32 bits each,
 ///   which are 0 before the first launch and after each launch;
 /// - `offsets`, where the groups begin along their mode of C, and where the last one ends, 32 bits each;
@@ -128,7 +128,7 @@ impl GemmKernel {
         self.config.tiles(m, n)
     }
 
-    /// The tiles of an M x N problem in the order in which they share their operands best; a persistent kernel goes through this order.
+    /// The tiles of an M x N problem in the order in which they share their operands best; a persistent kernel computes them in this order.
     ///
     /// # Errors
     /// Those of [`GemmKernel::tiles`].
@@ -136,7 +136,7 @@ impl GemmKernel {
         Ok(schedule::order(self.config.cluster_tile(), self.tiles(m, n)?))
     }
 
-    /// The tiles of all products of a batch of `l` problems of M x N, or the most that `l` groups may have that are M x N together.
+    /// The tiles of all GEMMs of a batch of `l` problems of M x N, or the most that `l` groups may have that are M x N together.
     ///
     /// # Errors
     /// Those of [`GemmKernel::tiles`], for the tiles of all together.
@@ -154,7 +154,7 @@ impl GemmKernel {
             Batch::Single | Batch::Strided | Batch::Pointers => {
                 self.config.schedule.blocks(tiles, multiprocessors / self.config.multicast() as u32)
             }
-            // How many tiles there are is not known. Blocks of a multistage mainloop may share a multiprocessor.
+            // How many tiles there are is not known. Blocks of a multistage mainloop may share an SM.
             Batch::Grouped { .. } => {
                 let together = if self.config.loads_by_maps() { 1 } else { TOGETHER };
                 tiles.min(u64::from(multiprocessors) * together)
@@ -201,7 +201,7 @@ impl GemmKernel {
         Pieces::new(&work, self.tiles(m, n)?, (tile_m * tile_n * self.sum()?) as u64).map(Some)
     }
 
-    /// For each of the outputs besides C, the bytes of what the tiles leave and those of the semaphores, for `l` problems of M x N.
+    /// For each of the outputs other than C, the bytes of what the tiles leave and those of the semaphores, for `l` problems of M x N.
     ///
     /// # Errors
     /// Those of [`GemmKernel::all_tiles`].

@@ -42,12 +42,12 @@ impl Mainloop {
     }
 }
 
-/// A thread's accumulators of a block's tile of C, and the thread's place among those that multiply.
+/// A thread's accumulators of a block's tile of C, and the thread's index among those that issue MMAs.
 #[derive(Clone, Debug)]
 pub struct Sums {
     /// `(FrgV,RestM,RestN)`.
     pub values: Tensor<Rmem>,
-    /// The thread among those that multiply, which partitions C and any tensor that is laid out like C as the accumulators are partitioned.
+    /// The thread among those that issue MMAs, which partitions C and any tensor that is laid out like C as the accumulators are partitioned.
     pub thread: ThrMma<Expr>,
 }
 

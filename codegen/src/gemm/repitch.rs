@@ -33,7 +33,7 @@ const ADDRESSES: i64 = 1 << 48;
 /// The names of the two matrices in parameters.
 const NAMES: [&str; 2] = ["a", "b"];
 
-/// What the pass is specialised by. A module serves every size, every pitch, every alignment and elements of any bytes.
+/// The configuration of the pass. A module accepts every size, pitch and alignment, and elements of any size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RepitchConfig {
     /// The kernel's name in the module.
@@ -42,7 +42,7 @@ pub struct RepitchConfig {
     pub copied: [bool; 2],
     /// Whether A and B are the matrices of a batch. The copies of these follow each other without a gap.
     pub batch: Batch,
-    /// Whether the pass waits before it accesses memory, so that its launch may be a programmatic one, and lets the product prepare itself
+    /// Whether the pass waits before it accesses memory, so that its launch may be a programmatic one, and lets the GEMM prepare itself
     /// meanwhile (programmatic dependent launch, sm_90).
     pub programmatic: bool,
 }
@@ -196,7 +196,7 @@ impl Copied {
     }
 
     /// Copies the vectors of row `row` of the matrix at `from` to row `to` of all copies, as far as they are the thread's: `first`, and every
-    /// this many lanes behind it another one of `vectors`.
+    /// this many lanes after it another one of `vectors`.
     fn emit_row(
         &self,
         b: &mut Builder,
@@ -272,7 +272,7 @@ impl Shift {
         Ok(Shift { bytes: b.var(&bytes, 0, VECTOR - 1, 1), words: [eight?, four?], bits })
     }
 
-    /// The words of a vector that begins so far behind the first of these.
+    /// The words of a vector that begins at this distance after the first of these.
     fn apply(&self, b: &mut Builder, words: &[Reg]) -> Result<Vec<Reg>, Error> {
         let mut words = words.to_vec();
         for (by, predicate) in [2, 1].into_iter().zip(&self.words) {

@@ -57,9 +57,9 @@ pub enum Schedule {
         /// The blocks of a cluster, 1, 2, 4 or 8, which divide the parts. More than 1 needs a warp-specialised mainloop, and a direct store.
         cluster: i64,
     },
-    /// As many blocks as run together. With `n` blocks, each goes through every `n`-th tile of an order that is in memory.
+    /// As many blocks as run together. With `n` blocks, each computes every `n`-th tile of an order that is in memory.
     Persistent {
-        /// Whether every second tile of a block goes through K backwards: such a tile begins with what the tiles before left in the L2 cache.
+        /// Whether every second tile of a block iterates over K backwards: such a tile begins with what the tiles before left in the L2 cache.
         /// The grid decides which tiles do so, and with that in which order their accumulators are added.
         alternate: bool,
     },
@@ -76,7 +76,7 @@ pub enum Schedule {
 /// A tile of C that a block computes.
 pub(super) struct Tile {
     pub(super) place: Place,
-    /// 1 if the tile goes through K backwards, else 0.
+    /// 1 if the tile iterates over K backwards, else 0.
     pub(super) backwards: Expr,
     share: Share,
 }
@@ -85,19 +85,19 @@ pub(super) struct Tile {
 enum Share {
     /// All of it.
     Whole,
-    /// A part along K that follows from the block's number.
+    /// A part along K that follows from the block's index.
     Part(Part),
     /// A part along K that is in memory.
     Piece(stream::Piece),
 }
 
-/// The place of a tile of C: its row and its column among tiles of these extents, in elements, and the number of its product in a batch.
+/// The place of a tile of C: its row and its column among tiles of these extents, in elements, and the number of its GEMM in a batch.
 pub(super) struct Place {
     pub(super) row: Expr,
     pub(super) column: Expr,
     pub(super) extents: [i64; 2],
     pub(super) batch: Expr,
-    /// The group that the row or the column is counted in, if products are groups of rows or columns.
+    /// The group that the row or the column is counted in, if GEMMs are groups of rows or columns.
     pub(super) span: Option<Span>,
 }
 
@@ -107,7 +107,7 @@ impl Place {
         self.span.as_ref().filter(|span| span.mode == operand.modes()[0]).map(|span| &span.origin)
     }
 
-    /// 1 if row `first` of the tile, or one behind it, is a row of the tile's group, else 0; `None` if there are no groups of rows.
+    /// 1 if row `first` of the tile, or one after it, is a row of the tile's group, else 0; `None` if there are no groups of rows.
     pub(super) fn has_rows_from(&self, first: &Expr) -> Option<Expr> {
         let span = self.span.as_ref().filter(|span| span.mode == 0)?;
         let before = &(&self.row * self.extents[0]) + first;
@@ -224,7 +224,7 @@ impl Schedule {
 
 impl Walk {
     /// Runs `body` for each of the block's tiles. The threads where `who` holds know which tile it is, and with `alternate` whether the
-    /// tile goes through K backwards.
+    /// tile iterates over K backwards.
     pub(super) fn for_each(
         &self,
         b: &mut Builder,
@@ -265,7 +265,7 @@ impl Walk {
 }
 
 impl Tile {
-    /// The tiles along K that the block goes through, of all that there are.
+    /// The tiles along K that the block computes, of all that there are.
     pub(super) fn k_tiles(&self, all: &Range<Expr>) -> Result<Range<Expr>, Error> {
         match &self.share {
             Share::Whole => Ok(all.clone()),

@@ -22,7 +22,7 @@ pub(super) const WARP: i64 = 32;
 /// `ldmatrix` and `stmatrix` are accesses of 16 bytes by the lanes that give the rows' addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpAccess {
-    /// The number of the warp.
+    /// The index of the warp.
     pub warp: i64,
     /// The number of the first value that each thread takes.
     pub value: i64,

@@ -17,7 +17,7 @@ pub enum Digit {
         /// The distance of neighbours, in elements.
         scale: i64,
     },
-    /// A bit of a thread's number; those below 5 are lanes.
+    /// A bit of a thread's index; those below 5 are lanes.
     Bit {
         /// Which bit.
         bit: usize,
@@ -68,7 +68,7 @@ impl Line {
 }
 
 impl Dist {
-    /// What the coordinate along a mode consists of, the smallest scale first.
+    /// The digits of the coordinate along a mode, the smallest scale first.
     pub fn digits(&self, mode: usize) -> Vec<Digit> {
         let vals = self.vals.iter().enumerate().filter(|(_, leaf)| leaf.mode == mode && leaf.extent > 1);
         let mut found: Vec<Digit> = vals
@@ -112,7 +112,7 @@ impl Dist {
         columns
     }
 
-    /// The bits of a thread's number that move nowhere: threads that differ in them alone hold copies.
+    /// The bits of a thread's index that move nowhere: threads that differ in them alone hold copies.
     pub fn copies(&self) -> i64 {
         self.bits.iter().enumerate().filter(|(_, bit)| bit.is_none()).map(|(i, _)| 1 << i).sum()
     }
@@ -122,7 +122,7 @@ impl Dist {
         self.bits.iter().flatten().filter(|(at, _)| *at == mode).map(|(_, scale)| scale).sum()
     }
 
-    /// How a bit of a thread's number moves along a line, for each bit, and where the thread's values are from its first.
+    /// How a bit of a thread's index moves along a line, for each bit, and where the thread's values are from its first.
     fn on(&self, line: &Line) -> (Vec<i64>, Vec<i64>) {
         let bits = self.bits.iter().map(|bit| bit.map_or(0, |(mode, scale)| scale * line.strides[mode]));
         let rank = line.strides.len();

@@ -1,5 +1,4 @@
-//! Conversions from one fragment of a tile to another: a warp moves the values in its registers from where one TV layout says
-//! to where another TV layout says.
+//! Conversions from one fragment of a tile to another: a warp moves the values in its registers from one TV layout to another.
 //!
 //! The cheapest way is found. From the cheapest on, the ways are: new names for registers, which cost nothing; byte permutes
 //! within a lane; as few shuffles as can be; shared memory. A shuffle moves a register of every lane to one lane each, so a lane
@@ -132,7 +131,7 @@ impl Conversion {
         self.rounds.iter().flatten().filter(|round| !round.stays()).count()
     }
 
-    /// What the lanes hold afterwards, given what they hold before: the registers of each lane.
+    /// The registers of each lane after the conversion, given the registers of each lane before it.
     ///
     /// # Errors
     /// [`Error::Mismatch`] unless there are 32 lanes with as many registers as the values take.
@@ -197,7 +196,7 @@ impl Round {
         self.from.iter().enumerate().all(|(lane, &from)| lane == from)
     }
 
-    /// The number whose exclusive or with a lane's number is the lane that this lane receives from, if there is such a number.
+    /// The number whose exclusive or with a lane's index is the lane that this lane receives from, if there is such a number.
     pub(super) fn butterfly(&self) -> Option<usize> {
         let xor = self.from[0];
         self.from.iter().enumerate().all(|(lane, &from)| lane ^ xor == from).then_some(xor)

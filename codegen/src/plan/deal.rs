@@ -1,4 +1,4 @@
-//! Deals the elements of a tile out to threads and values, factor by factor of the extents of the tile's leaves.
+//! Division of a tile's elements among threads and values, factor by factor of the extents of the tile's leaves.
 
 use girih_layout::{Int, Lay};
 
@@ -20,7 +20,7 @@ pub(super) struct Piece {
     pub(super) step: i64,
 }
 
-/// What threads or values have been dealt, as the leaves of one mode.
+/// The pieces that threads or values own, as the leaves of one mode.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces(pub(super) Vec<Piece>);
 
@@ -35,7 +35,7 @@ impl Pieces {
         }
     }
 
-    /// What the first `most` of them have been dealt, where all pieces are powers of two.
+    /// The pieces of the first `most` of them, if all pieces are powers of two.
     pub(super) fn first(&self, most: i64) -> Pieces {
         let mut first = Pieces::default();
         for piece in &self.0 {
@@ -63,7 +63,7 @@ impl Deal {
         Deal { extents: extents.to_vec(), dealt: vec![1; extents.len()] }
     }
 
-    /// What is left of a leaf.
+    /// The rest of a leaf.
     pub(super) fn left(&self, leaf: usize) -> i64 {
         self.extents[leaf] / self.dealt[leaf]
     }

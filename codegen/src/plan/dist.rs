@@ -1,6 +1,6 @@
-//! How a tile is laid out in the registers of a block: the normal form of a TV layout, in coordinates.
+//! Distributions: the normal form of a TV layout, by which a block's threads hold a tile in registers, in coordinates.
 //!
-//! A thread's number is taken bit by bit, each moving along one mode of the tile by a scale, or along none: then threads that differ in
+//! A thread's index is taken bit by bit, each moving along one mode of the tile by a scale, or along none: then threads that differ in
 //! it alone hold the same elements. A thread's values are prime leaves, in the order of its registers. Extents are covered by rounding
 //! up: leaves may reach beyond a tile, and what is there is padding.
 
@@ -11,7 +11,7 @@ use girih_layout::{Int, Lay, Stride};
 use crate::sizes::ONE;
 use crate::{Cond, Error, Expr};
 
-/// Bits of a thread's number that number the lanes of a warp.
+/// Bits of a thread's index that number the lanes of a warp.
 pub const LANE_BITS: usize = 5;
 
 /// A mode with a prime extent of a thread's values.
@@ -25,13 +25,13 @@ pub struct Leaf {
     pub scale: i64,
 }
 
-/// The mode and the scale that a bit of a thread's number moves by, or none.
+/// The mode and the scale that a bit of a thread's index moves by, or none.
 type Moves = Option<(usize, i64)>;
 
 /// How a tile is laid out in the registers of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Dist {
-    /// For each bit of a thread's number, the lowest first: the mode and the scale that it moves by, or none.
+    /// For each bit of a thread's index, the lowest first: the mode and the scale that it moves by, or none.
     pub bits: Vec<Option<(usize, i64)>>,
     /// A thread's values, the fastest first.
     pub vals: Vec<Leaf>,
@@ -207,7 +207,7 @@ impl Dist {
         Ok(Cond::all(copies.map(|(number, _)| Cond::less(&number, &Expr::from(1)))))
     }
 
-    /// The numbers that neighbouring bits of a thread's number are whose scales double, or which move nowhere; with what they move by.
+    /// The numbers that neighbouring bits of a thread's index are whose scales double, or which move nowhere; with what they move by.
     fn numbers(&self, thread: &Expr) -> Result<Vec<(Expr, Moves)>, Error> {
         let (mut numbers, mut first) = (Vec::new(), 0);
         while first < self.bits.len() {

@@ -1,4 +1,4 @@
-//! Writes a conversion of fragments as instructions.
+//! Emits the instructions of a conversion between fragments.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,11 @@ impl Conversion {
     /// Emits the conversion of a lane's registers, 32 bits each, and returns the registers that hold the values after it. All lanes
     /// of the warp must execute the conversion together.
     ///
-    /// `lane` is the lane's number. `scratch` is the address in bytes of [`Conversion::scratch_bytes`] bytes of shared
-    /// memory that the warp has for itself, if the values go through shared memory.
+    /// `lane` is the lane index. `scratch` is the address in bytes of [`Conversion::scratch_bytes`] bytes of shared memory that no other warp uses.
+    /// It is needed if the conversion goes through shared memory.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for another number of registers, or where scratch is needed and missing; [`Error::OutOfScope`].
+    /// [`Error::Mismatch`] for a wrong number of registers, and if scratch is needed and missing; [`Error::OutOfScope`].
     pub fn emit(
         &self,
         b: &mut Builder,
@@ -64,11 +64,11 @@ impl Conversion {
                 };
             }
         }
-        // Every register is put somewhere in every lane: the moves are a bijection.
+        // Every lane receives every register, since the moves are a bijection.
         Ok(out.into_iter().zip(whole).map(|(register, whole)| register.unwrap_or(whole)).collect())
     }
 
-    /// One register that holds the values with the numbers `order`, in this order.
+    /// One register with the values of the indices `order`, in this order.
     fn gather(&self, b: &mut Builder, registers: &[Reg], order: &[usize]) -> Reg {
         let first = &registers[order[0] / self.packed];
         if order[0].is_multiple_of(self.packed) && order.windows(2).all(|pair| pair[1] == pair[0] + 1) {
@@ -81,7 +81,7 @@ impl Conversion {
                 sources.push(source);
             }
         }
-        // The first permute takes values from two registers, and each further permute adds the values of one more register.
+        // The first `prmt` takes bytes from two registers, and each further one adds bytes of one more register.
         let further = if sources.len() == 1 { &sources } else { &sources[1..] };
         let mut gathered = first.clone();
         for (step, &source) in further.iter().enumerate() {
@@ -157,7 +157,7 @@ impl Builder {
     }
 }
 
-/// The index in the tile of a lane's value.
+/// The index in the tile of a lane's value, `tv(lane, value)`.
 fn index(tv: &Lay, lane: &Expr, value: usize) -> Result<Expr, Error> {
     let mut index = Expr::from(tv.at((LANES * value) as i64)?);
     let lanes = tv.mode(0)?;
@@ -178,7 +178,7 @@ fn mask_of(lane: impl Fn(usize) -> bool) -> u32 {
     (0..LANES).filter(|&i| lane(i)).fold(0, |mask, i| mask | 1 << i)
 }
 
-/// Emits instructions for a warp whose lanes do different things.
+/// Emits instructions whose operands differ between the lanes of a warp.
 struct Lanes<'a> {
     b: &'a mut Builder,
     lane: Reg,
@@ -210,7 +210,7 @@ impl Lanes<'_> {
         inside
     }
 
-    /// The register that each lane gives.
+    /// The register that each lane sends, which is `registers[give[lane]]`.
     fn choose(&mut self, registers: &[Reg], give: &[usize; LANES]) -> Reg {
         let mut chosen = registers[give[0]].clone();
         for (register, value) in registers.iter().enumerate() {
@@ -230,7 +230,7 @@ impl Lanes<'_> {
         self.b.shuffle(Type::B32, how, given, &from, 31)
     }
 
-    /// The number of the lane that each lane receives from, bit by bit.
+    /// The lane that each lane receives from, bit by bit.
     fn from(&mut self, round: &Round) -> Reg {
         let mut from = self.b.compute(Opcode::Mov, [Ptx::Int(0)]);
         for bit in 0..5 {

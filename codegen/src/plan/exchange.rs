@@ -1,4 +1,4 @@
-//! How a tile gets from one distribution into another.
+//! The exchange that moves a tile from one distribution to another: renaming, shuffles, or shared memory.
 
 use girih_layout::Swizzle;
 use girih_tensor::DType;
@@ -8,7 +8,7 @@ use super::dist::Dist;
 use super::shuffle::Shuffles;
 use super::vectors::{Vectors, WIDEST, fastest, lanes};
 
-/// How a tile gets from one distribution into another.
+/// The exchange that moves a tile from one distribution to another.
 ///
 /// # Examples
 /// ```
@@ -17,47 +17,47 @@ use super::vectors::{Vectors, WIDEST, fastest, lanes};
 ///
 /// let [rows, columns] = [[1, 0], [0, 1]].map(|order| Dist::blocked(&[64, 64], &order, 4, 128));
 /// let exchange = |to| Exchange::new(&[64, 64], DType::F32, &rows, to);
-/// // From rows into rows every thread has what it is to have; a transpose is worth shared memory.
+/// // From rows to rows every thread has its elements already; a transpose is worth shared memory.
 /// assert!(matches!(exchange(&rows), Exchange::Rename(_)));
 /// assert!(matches!(exchange(&columns), Exchange::Shared(_)));
 /// assert!(exchange(&rows).cost() < exchange(&columns).cost());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exchange {
-    /// Every thread has what it is to have: value `i` of the result is this value of the operand.
+    /// Every thread has its elements already: value `i` of the result is this value of the operand.
     Rename(Vec<usize>),
-    /// Between the lanes of a warp.
+    /// By shuffles between the lanes of a warp.
     Shuffles(Shuffles),
     /// Through shared memory.
     Shared(Shared),
 }
 
-/// An exchange through shared memory: threads whose bits that move nowhere are 0 store, all load.
+/// An exchange through shared memory. Of threads that hold copies, those whose bits without a mode are 0 store. All threads load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
     /// The extents of the tile in shared memory, at least the tile's own. A vector that begins beyond one is neither stored nor loaded;
     /// one that begins inside is accessed as a whole.
     pub extents: Vec<i64>,
-    /// By mode, in elements.
+    /// The strides by mode, in elements.
     pub strides: Vec<i64>,
-    /// Applied to the number of an element; moves whole vectors. The memory begins at a multiple of `alignment`.
+    /// The swizzle of element indices, which moves whole vectors. The memory begins at a multiple of `alignment`.
     pub swizzle: Swizzle,
-    /// Elements, a whole number of the swizzle's periods.
+    /// The number of elements, a multiple of the swizzle's period.
     pub size: i64,
     /// Bytes of an element; a bool takes one.
     pub bytes: i64,
-    /// What the memory's address must be a multiple of, in bytes.
+    /// The required alignment of the memory's address, in bytes.
     pub alignment: i64,
     /// The operand's values as they are stored.
     pub store: Vectors,
     /// The result's values as they are loaded.
     pub load: Vectors,
-    /// Wavefronts of all accesses of a warp, and the fewest for as many bytes.
+    /// The wavefronts of all accesses of a warp, and the minimum for as many bytes.
     pub wavefronts: [i64; 2],
 }
 
 impl Exchange {
-    /// The cheapest way. Both distributions cover the shape.
+    /// The cheapest exchange. Both distributions cover the shape.
     pub fn new(extents: &[u32], dtype: DType, from: &Dist, to: &Dist) -> Exchange {
         if let Some(values) = rename(extents, from, to) {
             return Exchange::Rename(values);
@@ -73,7 +73,7 @@ impl Exchange {
         if shuffles.cost() <= shared.cost() { shuffles } else { shared }
     }
 
-    /// The way with this swizzle, where one is needed and it leaves vectors whole and the memory's bounds alone.
+    /// The exchange with this swizzle, if shared memory is needed and the swizzle keeps vectors contiguous and stays inside the memory.
     pub fn with_swizzle(
         self,
         extents: &[u32],
@@ -107,7 +107,7 @@ impl Exchange {
     }
 }
 
-/// A shuffle with what it waits for, in issue slots of a warp.
+/// A shuffle and its latency, in issue slots of a warp.
 const SHUFFLE: f64 = 5.0;
 
 impl Shuffles {
@@ -121,9 +121,9 @@ impl Shuffles {
 /// Two barriers and the latency between them, in issue slots of a warp.
 pub const ROUND_TRIP: f64 = 60.0;
 
-/// The operand's value that is each value of the result, if every thread has all that it is to have.
+/// The index of the operand's value for each value of the result, if every thread has its elements already.
 pub fn rename(extents: &[u32], from: &Dist, to: &Dist) -> Option<Vec<usize>> {
-    // A thread that is to have padding alone may have anything.
+    // A thread whose elements are padding may have any values.
     let beyond =
         |bit: &Option<(usize, i64)>| bit.is_some_and(|(mode, scale)| scale >= i64::from(extents[mode]));
     if from.bits.iter().zip(&to.bits).any(|(from, to)| from != to && !(from.is_none() && beyond(to))) {
@@ -155,7 +155,7 @@ impl Shared {
         Shared::of(extents, dtype, [from, to], &fastest(rank.saturating_sub(1), rank), 0, Some(1))
     }
 
-    /// The order of modes, the swizzle or the pitch under which both sides take the fewest instructions and wavefronts.
+    /// The exchange with the order of modes, and the swizzle or the padding of rows, that take the fewest instructions and wavefronts.
     pub fn new(extents: &[u32], dtype: DType, from: &Dist, to: &Dist) -> Shared {
         let rank = extents.len();
         let mut best = Shared::plain(extents, dtype, from, to);
@@ -179,7 +179,7 @@ impl Shared {
         best
     }
 
-    /// Modes in `order`, the fastest with `pad` more elements than it needs.
+    /// The exchange with modes in `order`, the fastest padded by `pad` elements.
     fn of(
         extents: &[u32],
         dtype: DType,
@@ -189,7 +189,7 @@ impl Shared {
         most: Option<i64>,
     ) -> Shared {
         let rank = extents.len();
-        // What the operand covers, as far as whole vectors of the result go: then its stores need no bounds.
+        // The memory has room for the operand's padding, up to whole vectors of the result. Its stores need no bounds check then.
         let covered = sides[0].padded(rank);
         let extents: Vec<i64> =
             extents.iter().zip(&covered).map(|(&n, covered)| *covered.max(&n.into())).collect();
@@ -231,7 +231,7 @@ impl Shared {
         self
     }
 
-    /// Swizzles of the memory that move whole vectors, from the one that moves the fewest bits on.
+    /// Swizzles of the memory that move whole vectors, those that move the fewest bits first.
     fn swizzles(&self) -> Vec<Swizzle> {
         let reach = (self.size & self.size.wrapping_neg()).trailing_zeros();
         let base = self.store.vector.max(self.load.vector).trailing_zeros();

@@ -104,9 +104,9 @@ struct Tile {
     inputs: u32,
     /// Bits of an index below a unit.
     within: u32,
-    /// Bits of a unit's number within the widest vector.
+    /// Bits of a unit's index within the widest vector.
     vector: u32,
-    /// Bits of a unit's number that are its bank.
+    /// Bits of a unit's index that are its bank.
     banks: u32,
     /// The sets of units that are asked for together, and how often each is.
     asked: BTreeMap<Asked, i64>,
@@ -162,12 +162,12 @@ impl Tile {
         Ok(tile)
     }
 
-    /// Bits of a unit's number that a map may move.
+    /// Bits of a unit's index that a map may move.
     fn units(&self) -> u32 {
         self.inputs.saturating_sub(self.within)
     }
 
-    /// Bits of a unit's number that a map may move and that do not number the units within a vector.
+    /// Bits of a unit's index that a map may move and that do not number the units within a vector.
     fn free_units(&self) -> u32 {
         self.units().saturating_sub(self.vector)
     }

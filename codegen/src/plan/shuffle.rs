@@ -1,6 +1,6 @@
-//! A tile from one distribution into another inside of warps: by selections and shuffles, without barriers.
+//! Exchanges within warps: a tile moves from one distribution to another by selections and shuffles, without barriers.
 //!
-//! Digits of coordinates move: a digit is what a bit of the lane's number or a leaf of the values says. Both distributions have the same
+//! Digits of coordinates move: a digit is what a bit of the lane's index or a leaf of the values says. Both distributions have the same
 //! digits. One that the bits of warps say stays; one that values say on both sides renames registers; one that lanes say on both sides
 //! says from which lane to receive. What is left over makes [pairs](Pair) of a bit of the giving lane with a bit of the receiving one.
 //!
@@ -22,17 +22,17 @@ use girih_tensor::DType;
 
 use super::Dist;
 
-/// Bits of a lane's number.
+/// Bits of a lane's index.
 const LANES: usize = 5;
 
 /// An exchange in which every element stays in its warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shuffles {
-    /// For each bit of the number of the lane that a lane receives from: the bit of its own number that it is, or 0.
+    /// For each bit of the index of the lane that a lane receives from: the bit of its own index that it is, or 0.
     pub from: [Option<usize>; LANES],
-    /// What is done besides.
+    /// The steps in addition to the shuffles.
     pub pairs: Vec<Pair>,
-    /// What values say on both sides: the number of values, and how far apart they are among the operand's and the result's.
+    /// The digits that are values on both sides: the number of values, and their strides among the values of the operand and of the result.
     pub common: Vec<[usize; 3]>,
     /// The leaves of the result's values, the fastest first: how many values each has, and how many of them are not padding in all threads.
     pub results: Vec<[usize; 2]>,
@@ -91,13 +91,13 @@ pub trait Warp {
     fn give(&mut self, values: &[usize]) -> Vec<Self::Word>;
     /// `yes` in the lanes in whose number this bit is 1, `no` in the others.
     fn choose(&mut self, bit: usize, yes: &Self::Word, no: &Self::Word) -> Self::Word;
-    /// What the lane holds whose number is that of [`Shuffles::from`], with these bits turned over.
+    /// The word of the lane whose index is that of [`Shuffles::from`] with these bits inverted.
     fn shuffle(&mut self, turned: usize, word: &Self::Word) -> Self::Word;
     /// Keeps what was given together as the result's values with these numbers.
     fn keep(&mut self, words: Vec<Self::Word>, values: &[usize]);
 }
 
-/// What a bit or a leaf says: a digit of a coordinate.
+/// The meaning of a bit or a leaf: a digit of a coordinate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Digit {
     mode: usize,
@@ -106,7 +106,7 @@ struct Digit {
     extent: i64,
 }
 
-/// What a bit says: nothing, so that lanes hold copies; padding alone; a digit.
+/// The meaning of a bit: none, so that lanes hold copies; padding; or a digit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Says {
     Copy,
@@ -199,7 +199,7 @@ impl Shuffles {
             let (bit, says, take) = left.remove(0);
             let worth = |&(at, other, _): &(usize, Says, usize)| match says {
                 Says::Padding => (is_digit(other), other != Says::Padding, at != bit),
-                // What has a copy takes a digit for no shuffle more, and a bit that stays where it is may need none.
+                // A copy becomes a digit without a further shuffle, and a bit that stays in place may need none.
                 Says::Copy => (at != bit, !is_digit(other), false),
                 Says::Digit(_) => (at != bit, is_digit(other), false),
             };
@@ -261,7 +261,7 @@ impl Shuffles {
             yes.iter().zip(no).map(|(yes, no)| warp.choose(bit, yes, no)).collect()
         };
 
-        // What lanes have, by the pairs' digits.
+        // The words of the lanes, by the digits of the pairs.
         let mut have: Vec<Vec<W::Word>> = vec![Vec::new(); all];
         for at in (0..all).filter(|at| at & !gives == 0) {
             let give = sum(at, Pair::give);

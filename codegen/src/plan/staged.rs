@@ -1,4 +1,4 @@
-//! The best way of a tile through shared memory, from one order of its elements in global memory to another.
+//! The best copy of a tile through shared memory, from one order of its elements in global memory to another.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::sizes::{is_bijective, static_size};
 
 const WHAT: &str = "staged_copy";
 
-/// Bits that the lanes of a warp read side by side, a line of the cache, if there are as many lanes. The other lanes read what is
+/// Bits that the lanes of a warp read contiguously, a line of the cache, if there are as many lanes. The other lanes read what is
 /// beside that in shared memory, so that the words that a warp writes there come to all banks.
 const BESIDE: i64 = 1024;
 /// Bits of a bank's word.
@@ -153,14 +153,14 @@ fn steps(extents: &[i64]) -> Vec<i64> {
     extents.iter().scan(1, |step, extent| Some(std::mem::replace(step, *step * extent))).collect()
 }
 
-/// What threads have, and what each thread has of that.
+/// The pieces that the threads own, and the pieces of each thread's values.
 struct Dealt {
     threads: Pieces,
     values: Pieces,
 }
 
 impl Dealt {
-    /// What the first warp has.
+    /// The pieces of the first warp.
     fn first_warp(&self) -> Dealt {
         Dealt { threads: self.threads.first(WARP), values: self.values.clone() }
     }
@@ -207,7 +207,7 @@ impl Leaves {
         Leaves { extents: of(&self.extents), source: of(&self.source), target: of(&self.target) }
     }
 
-    /// What the threads read, and which of the values' pieces counts the elements of a word.
+    /// The pieces that the threads read, and the index of the piece that counts the elements of a word.
     fn read(&self, bits: i64, vector: i64, threads: i64) -> Option<(Dealt, Option<usize>)> {
         let mut deal = Deal::new(&self.extents);
         let (mut own, mut values) = (Pieces::default(), deal.vectors(vector)?);

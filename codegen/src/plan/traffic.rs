@@ -1,4 +1,4 @@
-//! What all accesses of a partition cost.
+//! The cost of all accesses of a partition.
 
 use girih_layout::{Composed, Lay};
 
@@ -6,7 +6,7 @@ use super::access::{Pieces, WarpAccess, warp_accesses};
 use super::vector::{Limit, widest_vector};
 use crate::Error;
 
-/// What a partition's accesses do to banks of shared memory and sectors of global memory, and how wide they could be.
+/// The bank conflicts and sectors of a partition's accesses, and their possible width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// The accesses of warps.
@@ -23,8 +23,9 @@ pub struct Traffic {
     pub conflict: Option<String>,
 }
 
-/// What a partition's accesses do, if each thread accesses `vector` elements of `bits` bits at a time; as many as possible for none. `tv`
-/// maps (thread, value) to the number of the element in the tile, and `memory` a coordinate of the tile to the place of the element.
+/// The bank conflicts and sectors of a partition's accesses, if each thread accesses `vector` elements of `bits` bits at a time; the widest vector
+/// for `None`. `tv` maps (thread, value) to the index of the element in the tile, and `memory` maps a coordinate of the tile to the offset of the
+/// element.
 ///
 /// ```
 /// use girih_codegen::plan::traffic;

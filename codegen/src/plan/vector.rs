@@ -17,7 +17,7 @@ pub enum Limit {
     Apart {
         /// The thread.
         thread: i64,
-        /// The value's number.
+        /// The value's index.
         value: i64,
         /// How many elements the value is after the value before it: the stride that breaks the run.
         step: i64,
@@ -125,7 +125,7 @@ impl Offsets<'_> {
         Ok(self.memory.at(self.tv.at(thread + self.threads * value)?)?)
     }
 
-    /// What is in the way of vectors of `width`.
+    /// The reason against vectors of `width`.
     pub(super) fn limit(&self, width: i64) -> Result<Limit, Error> {
         if self.values % width != 0 {
             return Ok(Limit::Values(self.values));

@@ -1,4 +1,4 @@
-//! A thread's values of a distribution in memory: vectors, sectors, lines of the cache, as closed formulas.
+//! The memory accesses of a thread's values of a distribution: vectors, sectors, cache lines, as closed formulas.
 
 use super::dist::{Dist, LANE_BITS, Leaf};
 
@@ -32,7 +32,7 @@ impl Vectors {
     /// The widest vectors of at most `most` elements in memory whose modes are `order`, the fastest first; the fastest has stride 1.
     pub fn new(dist: &Dist, order: &[usize], most: i64) -> Vectors {
         let vector = order.first().map_or(1, |&mode| run(dist, mode).min(1 << most.max(1).ilog2()));
-        // Leaves by their place in memory, and what each adds to a value's number.
+        // Leaves by their place in memory, and what each adds to a value's index.
         let mut weight = 1;
         let mut leaves: Vec<(Leaf, usize)> = Vec::new();
         for leaf in &dist.vals {

@@ -6,7 +6,7 @@ use girih_tensor::DType;
 use super::ops::is_float;
 use super::{Cond, IntoScalar, Scalar};
 
-/// How two scalars are compared. Where one is NaN, only [`Compare::Ne`] holds.
+/// A comparison of two scalars. If one is NaN, only [`Compare::Ne`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Compare {
     /// `==`

@@ -1,4 +1,4 @@
-//! Conditions, which compare indices and scalars.
+//! Conditions: comparisons of indices and scalars.
 
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use crate::expr::{Expr, VarId};
 /// The most conditions of a conjunction.
 const MOST_PARTS: usize = 1024;
 
-/// A condition over expressions, which is decided at once where the expressions' ranges decide it.
+/// A condition over expressions. It is folded if the expressions' ranges decide it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cond {
     /// The condition always holds.
@@ -47,7 +47,7 @@ impl Cond {
         }
     }
 
-    /// The contrary.
+    /// The negation.
     #[track_caller]
     #[expect(clippy::should_implement_trait, reason = "beside `all` and `any`")]
     pub fn not(cond: Cond) -> Cond {

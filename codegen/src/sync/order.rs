@@ -13,7 +13,7 @@ pub enum MemoryOrder {
     Relaxed,
     /// The thread's later accesses see what was done before the release whose value the operation reads.
     Acquire,
-    /// What the thread did before is seen by a thread that acquires the value that the operation writes.
+    /// The thread's earlier accesses are visible to a thread that acquires the value that the operation writes.
     Release,
     /// [`MemoryOrder::Acquire`] and [`MemoryOrder::Release`].
     AcqRel,
@@ -53,7 +53,7 @@ impl Scope {
     }
 }
 
-/// Writes a fence, which orders the accesses of the thread before it with the accesses behind it, among the threads of `scope` (C++'s
+/// Writes a fence, which orders the accesses of the thread before it with the accesses after it, among the threads of `scope` (C++'s
 /// `std::atomic_thread_fence`; PTX ISA, "membar / fence"). [`MemoryOrder::Relaxed`] orders nothing and writes nothing.
 ///
 /// # Errors

@@ -177,7 +177,7 @@ impl Pipeline {
         self.full(&at.index)?.cp_async_arrive_noinc(b)
     }
 
-    /// The producer waits until the consumers have released what came into the stage in this round.
+    /// The producer waits until the consumers have released the stage.
     ///
     /// # Errors
     /// As [`Mbarrier::wait`].
@@ -220,12 +220,12 @@ impl Pipeline {
     }
 }
 
-/// A place in a pipeline: a stage, and the parity of the round through all stages.
+/// A place in a pipeline: a stage, and the parity of its phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// The number of the stage, 0 to stages - 1.
+    /// The index of the stage, 0 to stages - 1.
     pub index: Expr,
-    /// The parity of the round: 0 in the first round, 1 in the second, then 0 again.
+    /// The parity of the phase: 0 in the first pass through all stages, 1 in the second, then 0 again.
     pub phase: Expr,
 }
 

@@ -22,7 +22,7 @@ use crate::{Error, Expr};
 /// ```
 ///
 /// # Examples
-/// A thread goes through vectors of 16 bytes, two of which are on their way while it reads one.
+/// A thread iterates over vectors of 16 bytes, two of which are on their way while it reads one.
 /// ```
 /// use girih_codegen::algorithm::{copy, read};
 /// use girih_codegen::atom::SM80_CP_ASYNC_CACHEGLOBAL_16;

@@ -41,7 +41,7 @@ pub struct Semaphore {
     team: Option<Team>,
 }
 
-/// The threads of a block that use a semaphore together: one of them, and the named barrier at which they meet.
+/// The threads of a block that use a semaphore together: one of them, and their named barrier.
 #[derive(Clone, Debug)]
 struct Team {
     first: Cond,

@@ -90,7 +90,7 @@ impl OrderedSequence {
     /// As [`Mbarrier::wait`].
     #[track_caller]
     pub fn wait(&self, b: &mut Builder, turn: &Stage) -> Result<(), Error> {
-        // The turn before that of group 0 is one of the round before. In new mbarriers, the phase of parity 1 counts as ended, so that the
+        // The turn before that of group 0 is one of the phase before. In new mbarriers, the phase of parity 1 counts as ended, so that the
         // first turn waits for nothing.
         let before = &turn.index + (self.groups - 1);
         let round = &(&turn.phase + 1) + &before.div(self.groups)?;

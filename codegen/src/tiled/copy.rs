@@ -27,7 +27,7 @@ pub struct TiledCopy {
     pub bits: u32,
     /// (Thr,Val) -> index in the tile, of the atom's reference side.
     pub tv: Lay,
-    /// What the tile takes of each mode of a tensor (CuTe's `Tiler_MN`).
+    /// The extents or layouts of the tile along each mode of a tensor (CuTe's `Tiler_MN`).
     pub tiler: Tiles,
 }
 

@@ -70,7 +70,7 @@ impl Operand {
 pub struct TiledMma {
     /// The instruction.
     pub atom: MmaAtom,
-    /// (AtomM,AtomN,AtomK) -> the atom's number among the block's atoms: warps for a warp-wide atom, threads for one of
+    /// (AtomM,AtomN,AtomK) -> the atom's index among the block's atoms: warps for a warp-wide atom, threads for one of
     /// a single thread. A layout without AtomK has one atom along K.
     pub atoms: Lay,
     /// For M, N and K, the order in which the tile's coordinates are handed out (CuTe's `PermutationMNK`), or `_`.
@@ -98,7 +98,7 @@ impl MmaAtom {
 }
 
 impl TiledMma {
-    /// Atoms arranged as `atoms`, `(AtomM,AtomN)` or `(AtomM,AtomN,AtomK)` -> the atom's number.
+    /// Atoms arranged as `atoms`, `(AtomM,AtomN)` or `(AtomM,AtomN,AtomK)` -> the atom's index.
     ///
     /// # Errors
     /// [`Error::Mismatch`] unless `atoms` has two or three modes and is a bijection, [`Error::NotStatic`].
@@ -145,7 +145,7 @@ impl TiledMma {
         Ok(known!(tv.composition_by(&[Tile::Lay(profile), Tile::All])))
     }
 
-    /// The atoms along mode `mode` of M, N, K -> the atom's number.
+    /// The atoms along mode `mode` of M, N, K -> the atom's index.
     const fn atoms_along(&self, mode: usize) -> Fit<Lay> {
         if mode < self.atoms.rank() {
             return Ok(known!(self.atoms.mode(mode)));
@@ -174,7 +174,7 @@ impl TiledMma {
         Ok(tile)
     }
 
-    /// `(ThrV,ThrM,ThrN,ThrK)` -> the thread's number (CuTe's `get_thr_layout_vmnk`).
+    /// `(ThrV,ThrM,ThrN,ThrK)` -> the thread's index (CuTe's `get_thr_layout_vmnk`).
     ///
     /// # Errors
     /// [`Error::Layout`] if the atom's threads cannot be repeated.
@@ -286,7 +286,7 @@ impl TiledMma {
         Ok(Lay::concat(&[threads, frg.mode(1)?])?)
     }
 
-    /// The layout `threads`, `(ThrV,(ThrX,ThrY))` of an operand, by the thread's number; `vmnk` is the layout of all threads.
+    /// The layout `threads`, `(ThrV,(ThrX,ThrY))` of an operand, by the thread's index; `vmnk` is the layout of all threads.
     fn by_number(&self, operand: Operand, vmnk: &Lay, threads: &Lay) -> Result<Lay, Error> {
         let modes = operand.modes();
         let mut places = vec![threads.mode(0)?];

@@ -57,7 +57,7 @@ fn descriptors_find_every_element_of_a_tile() {
     assert!(made > 60, "{made}");
 }
 
-/// The swizzle of elements is the swizzle of bytes: it moves units of 16 bytes by the row's number.
+/// The swizzle of elements is the swizzle of bytes: it moves units of 16 bytes by the row's index.
 #[test]
 fn swizzles_are_those_of_bytes() {
     for dtype in [DType::B1, DType::S4, DType::S8, DType::F16, DType::F32, DType::F64] {

@@ -91,7 +91,7 @@ fn all_shapes_of_tiles_are_right() {
     }
 }
 
-/// The windows lie before, across and behind the tiles; rows see no key at either end, nor in several tiles of keys before the first that they see.
+/// The windows lie before, across and after the tiles; rows see no key at either end, nor in several tiles of keys before the first that they see.
 /// Warpgroups see other tiles of keys than their neighbours, at both ends.
 #[test]
 fn masks_are_exact() {
@@ -116,7 +116,7 @@ fn masks_are_exact() {
     }
 }
 
-/// What stands behind a sequence is another's, and not a number; lengths are 0 among others.
+/// What stands after a sequence is another's, and not a number; lengths are 0 among others.
 #[test]
 fn packed_sequences_do_not_leak() {
     let sequences = vec![[100, 70], [3, 40], [1, 1], [0, 30], [140, 5], [64, 64], [7, 0]];

@@ -8,7 +8,7 @@ use crate::mutants::without;
 
 /// What the simulator does not report.
 ///
-/// - The fence before the next scores stands behind products whose own fence comes after the last use of the scores' registers. It is kept, as the rules
+/// - The fence before the next scores stands after products whose own fence comes after the last use of the scores' registers. It is kept, as the rules
 ///   of `wgmma` ask for one without a look at what comes before.
 /// - The wait for keys that a warpgroup passes after its last ones: values come after keys, and in the turn that follows others have waited for them.
 ///   It is kept, as passing is one function.

@@ -40,7 +40,7 @@ pub(super) struct Case {
     pub(super) blocks: usize,
 }
 
-/// A tensor (Row,Column,Head,Batch) with room that no one may touch between its rows and behind its end.
+/// A tensor (Row,Column,Head,Batch) with room that no one may touch between its rows and after its end.
 struct Array {
     dtype: DType,
     extents: [usize; 4],
@@ -156,7 +156,7 @@ impl Case {
             of as u64 + 1,
             factor,
         );
-        // What a kernel may not read behind the end.
+        // What a kernel may not read after the end.
         let reach = array.place([rows + 3, 0, heads - 1, self.batches - 1]) + row;
         array.data.resize(reach, f64::NAN);
         array

@@ -64,7 +64,7 @@ fn masks_of_all_kinds() {
     for dtype in DTYPES {
         for [left, right] in [[false, true], [true, false], [true, true]] {
             let config = config(dtype, 32, [32, 16], Features { left, right, ..LSE });
-            // From the top left, to the bottom right, and with queries before the first key and behind the last one.
+            // From the top left, to the bottom right, and with queries before the first key and after the last one.
             for (queries, keys, diagonal) in
                 [(70, 70, 0), (40, 75, 35), (70, 33, -37), (50, 20, 5), (40, 40, -60), (33, 40, 90)]
             {
@@ -76,7 +76,7 @@ fn masks_of_all_kinds() {
     }
 }
 
-/// What stands behind the rows of a sequence is another's, and is neither read as values nor written.
+/// What stands after the rows of a sequence is another's, and is neither read as values nor written.
 #[test]
 fn sequences_follow_each_other() {
     let sequence = |queries, keys, diagonal| Sequence { queries, keys, diagonal };

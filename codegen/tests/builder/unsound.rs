@@ -44,7 +44,7 @@ fn special_registers_have_the_range_of_the_kernel() {
     }
 }
 
-/// A clock is read each time that it is asked for, a thread's number once.
+/// A clock is read each time that it is asked for, a thread's index once.
 #[test]
 fn what_changes_is_read_again() {
     let mut b = builder();

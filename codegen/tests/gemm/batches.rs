@@ -111,7 +111,7 @@ fn launch(
 }
 
 /// The matrices of the operands of a problem whose pitches are multiples of `unit`. `apart` says how the products of the batch lie: one
-/// behind the other with a gap, or, for those that the flags name, one and the same.
+/// after the other with a gap, or, for those that the flags name, one and the same.
 fn packed(config: &GemmConfig, [m, n, k]: [i64; 3], unit: i64, same: [bool; 4]) -> [Matrices; 4] {
     let [a, b] = config.majors().map(|major| usize::from(major == Major::K));
     let c = usize::from(config.c_major == Major::K);

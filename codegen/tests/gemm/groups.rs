@@ -15,7 +15,7 @@ use crate::simulator::{blocks, bytes, download, run, upload};
 use crate::teams::two_teams;
 use crate::warp_specialized::config as wgmma;
 
-/// The elements before and behind C, which must stay as they are.
+/// The elements before and after C, which must stay as they are.
 const GUARD: i64 = 512;
 
 /// A grouped product: M, N and K of all groups together, and where groups begin and the last one ends.
@@ -192,7 +192,7 @@ fn along(config: &GemmConfig, extent: i64, k: i64, offsets: &[u32]) -> Problem {
     Problem { mnk, offsets: offsets.to_vec(), same: false }
 }
 
-/// Groups of nothing, of one row, of whole tiles and of none, which begin at any row; rows before the first group and behind the last one.
+/// Groups of nothing, of one row, of whole tiles and of none, which begin at any row; rows before the first group and after the last one.
 #[test]
 fn groups_begin_and_end_anywhere() {
     for config in configs() {

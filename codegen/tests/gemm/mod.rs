@@ -41,7 +41,7 @@ fn source(config: &GemmConfig, operand: Operand) -> Source {
     config.mainloop.multistage().unwrap().source(operand)
 }
 
-/// The thread's number in a block, as a kernel reads it.
+/// The thread's index in a block, as a kernel reads it.
 fn thread(config: &GemmConfig) -> Expr {
     Builder::new("k", 80, threads(config) as u32).special(Special::TidX)
 }

@@ -18,7 +18,7 @@ use crate::simulator::{addresses, checked, download, sizes, upload};
 
 const TILE: [i64; 3] = [64, 64, 64];
 
-/// A kernel in which `c(split)(i,j)` are the sums over `per` tiles along K, from tile `split * per` on. The block's number is row,
+/// A kernel in which `c(split)(i,j)` are the sums over `per` tiles along K, from tile `split * per` on. The block's index is row,
 /// column and split. The tensor copies from which maps are made are returned too, and the symbols m, n, k and pitch in them.
 fn kernel(by: &Mainloop, dtype: DType) -> Result<(Kernel, Vec<TmaCopy>, [Symbol; 4]), Error> {
     let threads = match by {

@@ -46,7 +46,7 @@ struct Placed {
 }
 
 impl Placed {
-    /// `count` products' matrices, each `before` elements behind the begin of an allocation. The first two products have one B.
+    /// `count` products' matrices, each `before` elements after the begin of an allocation. The first two products have one B.
     fn new(config: &GemmConfig, all: &[Matrices; 4], count: i64, before: [i64; 4]) -> Placed {
         let (memory, types) = (Memory::new(), types(config));
         let place = |i: usize, l: i64| {

@@ -19,12 +19,12 @@ struct Matrix {
     stride: i64,
 }
 
-/// The byte that stands `at` bytes behind the first one of matrix `operand`.
+/// The byte that stands `at` bytes after the first one of matrix `operand`.
 fn byte(operand: usize, at: i64) -> u8 {
     ((at * 31 + at / 256 * 7 + operand as i64 * 101) % 251) as u8
 }
 
-/// Runs the pass. Every byte of a row of the copies is the matrix's, and nothing before or behind the matrix is read.
+/// Runs the pass. Every byte of a row of the copies is the matrix's, and nothing before or after the matrix is read.
 fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
     let (pass, memory) = (repitch(config).unwrap(), Memory::new());
     let mut places = Vec::new();
@@ -63,7 +63,7 @@ fn verify(config: &RepitchConfig, matrices: [Matrix; 2]) {
             let expected = match config.copied[operand] {
                 false => 0xff,
                 true if at < bytes => byte(operand, l * stride + row * pitch + at),
-                // What lies behind a row is not said, up to the next vector.
+                // What lies after a row is not said, up to the next vector.
                 true if at / 16 * 16 < bytes => found,
                 true => 0xff,
             };

@@ -1,4 +1,4 @@
-//! Distributions as layouts and as expressions of the thread's number: against their coordinates one by one.
+//! Distributions as layouts and as expressions of the thread's index: against their coordinates one by one.
 
 use girih_codegen::plan::{Dist, Leaf};
 use girih_codegen::{Builder, Cond, Expr, Width};

@@ -138,7 +138,7 @@ fn synthesis_finds_full_sectors_and_no_conflicts() {
             // Reads by ldmatrix and the epilogue's stmatrix are the same access.
             (true, _) => accesses.push(matrices(extents, bits)),
             (false, 16) => accesses.push(transposed(extents)),
-            // Only 16-bit elements can be transposed on the way.
+            // Only 16-bit elements can be transposed by the instruction.
             (false, _) => {}
         }
         for access in &accesses {

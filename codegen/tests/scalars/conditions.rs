@@ -9,7 +9,7 @@ use super::together::per_thread;
 
 const THREADS: u32 = 64;
 
-/// A condition of a thread's number.
+/// A condition of a thread's index.
 #[derive(Clone, Debug)]
 enum Logic {
     Decided(bool),

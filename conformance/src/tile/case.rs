@@ -20,7 +20,7 @@ pub(super) struct Case {
     arrays: Vec<ArrayData>,
     scalars: Vec<u64>,
     typed_only: bool,
-    /// An array that has elements behind its end, which must stay as they are.
+    /// An array that has elements after its end, which must stay as they are.
     guard: Option<(ArrayId, usize)>,
 }
 
@@ -44,7 +44,7 @@ pub(super) enum Asked {
     Known(Vec<Option<i64>>),
 }
 
-/// The word that elements behind an array are filled with.
+/// The word that elements after an array are filled with.
 const SENTINEL: u8 = 0xa5;
 
 impl Case {
@@ -89,7 +89,7 @@ impl Case {
         Ok(self.array(array::data(record.input(i)?)?, mutable))
     }
 
-    /// Declares an array for results, with elements behind its end that are watched.
+    /// Declares an array for results, with elements after its end that are watched.
     pub(super) fn guarded(&mut self, dtype: DType, shape: &[i64], guard: i64) -> Result<ArrayId, Stop> {
         let mut data = array::zeros(dtype, shape)?;
         let guard = array::zeros(dtype, &[guard])?.bytes.len();

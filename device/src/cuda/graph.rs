@@ -37,7 +37,7 @@ impl Stream {
         unsafe { sys::cuStreamEndCapture(self.raw(), &mut graph) }
             .result()
             .map_err(failed("cuStreamEndCapture"))?;
-        // SAFETY: the graph came from the capture, nothing else uses it, and it is destroyed behind its last use.
+        // SAFETY: the graph came from the capture, nothing else uses it, and it is destroyed after its last use.
         let executable = unsafe {
             let executable = result::graph::instantiate(graph, sys::CUgraphInstantiate_flags(0));
             let _ = result::graph::destroy(graph);

@@ -14,7 +14,7 @@ use crate::{Arg, Buffer, Device, Error, Pod, stream::Owner};
 /// events by which `cudarc` orders its own streams, unless the slice's stream is being captured at that time.
 pub struct Borrowed<'a, T: Pod> {
     buffer: Buffer<T>,
-    /// Records the use in the events of `cudarc`, unless the stream is being captured, which the argument says. None in a slice
+    /// Records the use in the events of `cudarc`, unless the stream is being captured, which the argument says. `None` in a slice
     /// of another `Borrowed`.
     finish: Option<Box<dyn FnOnce(bool) + Send + 'a>>,
     slice: PhantomData<&'a ()>,
@@ -108,7 +108,7 @@ impl Device {
         drop(record);
         let buffer = home.scoped(self, address, slice.len())?;
         // The stream has been told to wait for all operations of other streams with the buffer, so an event that is recorded at
-        // the end comes behind those operations.
+        // the end comes after those operations.
         let finish = Box::new(move |captured: bool| {
             if !captured {
                 drop(slice.device_ptr_mut(&stream));

@@ -1,4 +1,4 @@
-//! Reading the log of a compiler of PTX.
+//! Parses the log of a PTX compiler.
 
 /// The bytes of spill stores and spill loads together that the log reports for a kernel.
 pub(super) fn spill_bytes(log: &str, kernel: &str) -> Option<u32> {

@@ -43,7 +43,7 @@ impl Stream {
     /// As for [`Backend::write`](crate::backend::Backend::write).
     pub(super) unsafe fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
         let _current = self.context().enter()?;
-        // SAFETY: the range lies in a live allocation, and the caller leaves `bytes` alone until the copy is done.
+        // SAFETY: the range is in a live allocation, and the caller leaves `bytes` alone until the copy is done.
         unsafe { result::memcpy_htod_async(address, bytes, self.raw()) }.map_err(failed("cuMemcpyHtoDAsync"))
     }
 
@@ -51,13 +51,13 @@ impl Stream {
     /// As for [`Backend::read`](crate::backend::Backend::read).
     pub(super) unsafe fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let _current = self.context().enter()?;
-        // SAFETY: the range lies in a live allocation, and the caller leaves `bytes` alone until the copy is done.
+        // SAFETY: the range is in a live allocation, and the caller leaves `bytes` alone until the copy is done.
         unsafe { result::memcpy_dtoh_async(bytes, address, self.raw()) }.map_err(failed("cuMemcpyDtoHAsync"))
     }
 
     pub(super) fn fill(&self, address: u64, byte: u8, bytes: usize) -> Result<(), Error> {
         let _current = self.context().enter()?;
-        // SAFETY: the range lies in a live allocation.
+        // SAFETY: the range is in a live allocation.
         unsafe { result::memset_d8_async(address, byte, bytes, self.raw()) }
             .map_err(failed("cuMemsetD8Async"))
     }

@@ -31,7 +31,7 @@ fn add(kernel: &Kernel, all: &Pointers<'_, u32>, by: u32) -> Result<(), Error> {
     }
 }
 
-/// A launch comes behind what the streams of all buffers have done, and before what they do later.
+/// A launch comes after what the streams of all buffers have done, and before what they do later.
 #[test]
 fn a_launch_is_ordered_with_the_streams_of_all_buffers() -> Result<(), Error> {
     let [a, b] = two();
@@ -47,7 +47,7 @@ fn a_launch_is_ordered_with_the_streams_of_all_buffers() -> Result<(), Error> {
     Ok(())
 }
 
-/// The array and the buffers are freed behind a launch that uses them; a prepared launch, and a graph, keep them.
+/// The array and the buffers are freed after a launch that uses them; a prepared launch, and a graph, keep them.
 #[test]
 fn the_memory_of_all_buffers_is_kept() -> Result<(), Error> {
     let [a, b] = two();

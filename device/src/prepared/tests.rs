@@ -35,7 +35,7 @@ fn a_launch_is_ordered_with_the_streams_of_its_buffers() -> Result<(), Error> {
     let mut launch = prepare(&b, &to, &own, 1)?;
     run(&launch)?;
     assert_eq!(to.download()?, [101]);
-    // The buffers of another stream, which are written late and overwritten behind the launch.
+    // The buffers of another stream, which are written late and overwritten after the launch.
     for (buffer, byte) in [(&x, 1), (&y, 2)] {
         buffer.fill_bytes(byte)?;
         launch.set("from", buffer)?;
@@ -52,7 +52,7 @@ fn a_launch_is_ordered_with_the_streams_of_its_buffers() -> Result<(), Error> {
     Ok(())
 }
 
-/// A launch keeps the memory that it names, until another argument takes its place; a run that is under way has its memory
+/// A launch keeps the memory that it names, until another argument takes its place; a run that is in flight has its memory
 /// then, too.
 #[test]
 fn a_launch_keeps_the_memory_that_it_names() -> Result<(), Error> {

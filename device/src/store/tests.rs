@@ -223,7 +223,7 @@ mod assembled {
         Ok(Assembler::find(&program).ok_or("no program")?)
     }
 
-    // The output stands behind --output-file, which the target and the level precede.
+    // The output comes after --output-file, which the target and the level precede.
     const WRITES: &str = "(cat; echo \"$3 $5\") > \"$7\"; echo 'Used 10 registers' >&2";
 
     fn calls(folder: &Path) -> usize {

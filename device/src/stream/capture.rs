@@ -13,7 +13,7 @@ pub(crate) type Operation = Box<dyn Fn(&dyn Backend) -> Result<(), Error> + Send
 /// A capture that has not ended.
 pub(crate) struct Capture {
     pub(crate) thread: ThreadId,
-    /// The operations that a replay calls; none if the driver captures the operations itself.
+    /// The operations that a replay calls; `None` if the driver captures the operations itself.
     pub(crate) recorded: Option<Vec<Operation>>,
     pub(crate) memory: Vec<Arc<Allocation>>,
     pub(crate) code: Vec<Arc<Loaded>>,

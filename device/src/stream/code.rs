@@ -1,4 +1,4 @@
-//! Loaded code: it is unloaded behind the operations of all sequences in which it was used.
+//! Loaded code: it is unloaded after the operations of all sequences in which it was used.
 
 use std::{
     mem,
@@ -14,7 +14,7 @@ use crate::{
     source::Source,
 };
 
-/// Loaded code, which all modules of a device share that were loaded from the same source. It is unloaded behind its last launch.
+/// Loaded code, which all modules of a device share that were loaded from the same source. It is unloaded after its last launch.
 pub(crate) struct Loaded {
     source: Source,
     pub(crate) code: Arc<dyn Code>,
@@ -82,7 +82,7 @@ pub(crate) struct Unused {
 }
 
 impl Unused {
-    /// Unloads the code behind its last launch.
+    /// Unloads the code after its last launch.
     pub(crate) fn unload(mut self) {
         while let Some(sequence) = self.used.pop() {
             match sequence.settle(self) {

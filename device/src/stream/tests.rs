@@ -41,7 +41,7 @@ fn the_stream_of_a_buffer_waits_for_operations_of_others() -> Result<(), Error> 
     x.fill_bytes(9)?;
     assert_eq!(x.download()?, [9; 4]);
     assert_eq!(y.download()?, [7; 4]);
-    // Freed behind them, too: the simulator refuses to copy what is freed.
+    // Freed after them, too: the simulator refuses to copy what is freed.
     y.copy_from(&x)?;
     drop(x);
     a.synchronize()?;

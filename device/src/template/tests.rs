@@ -47,7 +47,7 @@ fn a_run_is_ordered_with_the_streams_of_its_buffers() -> Result<(), Error> {
     Ok(())
 }
 
-/// Memory of open parameters is the caller's, and is freed behind the run that uses it; the other memory is the template's.
+/// Memory of open parameters is the caller's, and is freed after the run that uses it; the other memory is the template's.
 #[test]
 fn a_template_keeps_what_is_not_open() -> Result<(), Error> {
     let [a, b] = two();

@@ -22,7 +22,7 @@ fn first(buffer: &Buffer<u32>) -> u32 {
 
 fn replay(graph: &Graph, times: usize) {
     for _ in 0..times {
-        // SAFETY: what the graphs below use is kept by them, or dropped behind them.
+        // SAFETY: what the graphs below use is kept by them, or dropped after them.
         unsafe { graph.launch() }.unwrap();
     }
 }
@@ -85,7 +85,7 @@ pub fn graphs_keep_what_they_use(device: &Device, rounds: u32) {
     assert_eq!(first(&x), 5);
 }
 
-/// Buffers and kernels that are dropped during a capture are freed and unloaded behind the capture.
+/// Buffers and kernels that are dropped during a capture are freed and unloaded after the capture.
 pub fn drops_in_a_capture_wait(device: &Device, rounds: u32) {
     let x = words(device);
     let (unused, late) = (words(device), Late::new(device, rounds));

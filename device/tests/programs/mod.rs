@@ -25,7 +25,7 @@ pub const SAXPY: &str = include_str!("../../testdata/golden/saxpy.ptx");
 /// dynamic shared memory from byte `base` on. The kernel `fixed` has static shared memory and a required block.
 pub const REVERSE: &str = include_str!("../../testdata/golden/reverse.ptx");
 
-/// Copies a parameter of 12 bytes to `out`, and the other parameters behind it.
+/// Copies a parameter of 12 bytes to `out`, and the other parameters after it.
 pub const SCALARS: &str = include_str!("../../testdata/golden/scalars.ptx");
 
 pub fn kernel(device: &Device, text: &str, name: &str) -> Kernel {
@@ -37,7 +37,7 @@ pub fn small(len: usize, seed: usize) -> Vec<f32> {
     (0..len).map(|i| ((i * 7 + seed * 13) % 31) as f32 - 15.0).collect()
 }
 
-/// For every length `n`, saxpy agrees with the host bit for bit, and does not write behind the first `n` elements.
+/// For every length `n`, saxpy agrees with the host bit for bit, and does not write after the first `n` elements.
 pub fn saxpy_agrees(device: &Device) {
     let saxpy = kernel(device, SAXPY, "saxpy");
     for n in [1usize, 31, 32, 33, 255, 256, 257, 5000] {

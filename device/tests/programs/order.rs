@@ -194,7 +194,7 @@ READ: ld.relaxed.{scope}.u32 %x, [%both+320]; setp.lt.u32 %p, %x, %want; @%p bra
     )
 }
 
-/// Of two threads that write and then read, at least one reads what the other wrote; behind the word both read the other's number.
+/// Of two threads that write and then read, at least one reads what the other wrote; after the word both read the other's number.
 pub fn fences_agree(device: &Device) {
     let mut together = 0;
     for (fence, scope, apart) in [

@@ -133,7 +133,7 @@ pub fn runs_are_ordered(device: &Device, rounds: u32) {
     run(&on_a); // z = x + 1, in the stream of x
     x.fill_bytes(0).unwrap();
     assert_eq!((first(&z), first(&x)), (6, 0));
-    // The launch keeps the memory of a buffer that is dropped. When the launch is dropped, the memory is freed behind the last run.
+    // The launch keeps the memory of a buffer that is dropped. When the launch is dropped, the memory is freed after the last run.
     on_a.set("from", &y).unwrap();
     drop(y);
     run(&on_a);

@@ -90,7 +90,7 @@ pub fn shared_buffers_are_ordered(device: &Device, rounds: u32) {
     assert_eq!(first(&y), 7);
     late.run(&a, (&x).into(), (&x).into(), 1);
     late.run(&b, (&y).into(), (&x).into(), 10);
-    // One stream reads late, and the other overwrites behind it; then a third stream uses both buffers.
+    // One stream reads late, and the other overwrites after it; then a third stream uses both buffers.
     x.fill_bytes(0).unwrap();
     assert_eq!((first(&y), first(&x)), (18, 0));
     late.run(&b, (&x).into(), (&y).into(), 1);

@@ -4,7 +4,7 @@ use girih_device::{Device, Error};
 
 use super::streams::{Late, WORDS};
 
-/// Copies from and to pinned memory arrive, behind the operations that were called before.
+/// Copies from and to pinned memory arrive, after the operations that were called before.
 pub fn transfers_agree(device: &Device, rounds: u32) {
     let len = 100_000;
     let x = device.zeros::<u16>(len).unwrap();

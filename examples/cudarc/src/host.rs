@@ -102,7 +102,7 @@ impl Host {
         Ok(self.address + from as u64)
     }
 
-    /// Writes memory of the engine's, behind what is in the stream.
+    /// Writes memory of the engine's, after what is in the stream.
     pub(super) fn write(&self, address: u64, values: &[bf16]) -> Outcome {
         match &self.machine {
             Machine::Cuda { stream, .. } => {
@@ -117,7 +117,7 @@ impl Host {
         }
     }
 
-    /// Reads memory of the engine's, behind what is in the stream.
+    /// Reads memory of the engine's, after what is in the stream.
     pub(super) fn read(&self, address: u64, len: usize) -> Outcome<Vec<bf16>> {
         match &self.machine {
             Machine::Cuda { stream, .. } => {

@@ -1,4 +1,4 @@
-//! GEMM 8, persistent: one CTA for each SM goes through tiles of C, and TMA stores a tile while the next one is copied and multiplied.
+//! GEMM 8, persistent: one CTA for each SM iterates over tiles of C, and TMA stores a tile while the next one is copied and multiplied.
 //! The producer and the consumers are those of GEMM 7, which the library has as `WarpSpecialized`.
 
 use girih::codegen::algorithm::{convert, copy, fence_proxy_async, tma_store_arrive, tma_store_wait};

@@ -1,7 +1,7 @@
 //! Writes kernels of configurations that can be chosen into a folder, a PTX module each, for `cargo xtask ratchet`.
 //!
 //! Of products and of attention they are few: if two facts are true together of some configuration of a kernel, they are true together of one that is written.
-//! With `--all` behind the folder, every configuration is written. Those with outputs besides C, or with a gate, are a few of each kernel in any case.
+//! With `--all` after the folder, every configuration is written. Those with outputs other than C, or with a gate, are a few of each kernel in any case.
 //! With `--attention` those of attention alone are written.
 
 mod attention;
@@ -19,7 +19,7 @@ use girih_tensor::DType;
 /// Epilogues: none; a bias, GELU and a residual, as in a linear layer of a network (of f64, without GELU); the same from memory of any
 /// alignment.
 const EPILOGUES: [&str; 3] = ["plain", "linear", "unaligned"];
-/// The linear layer, with the sums of C's columns and rows and the largest absolute value (of f64, the sum of all) as outputs besides C.
+/// The linear layer, with the sums of C's columns and rows and the largest absolute value (of f64, the sum of all) as outputs other than C.
 const REDUCED: &str = "reduced";
 /// A bias of the product, a gate of pairs of columns and a residual of C.
 const GATED: &str = "gated";
@@ -155,7 +155,7 @@ fn shared_out(config: &GemmConfig) -> String {
     word + if config.programmatic { "-early" } else { "" }
 }
 
-/// Cases with outputs besides C, or with a gate: of one dtype for each kind of kernel, one for each tile and each way in which C is stored.
+/// Cases with outputs other than C, or with a gate: of one dtype for each kind of kernel, one for each tile and each way in which C is stored.
 fn few(epilogue: &'static str) -> impl Iterator<Item = Case> {
     let mut seen = BTreeSet::new();
     let of_one_dtype = move |config: &GemmConfig| {

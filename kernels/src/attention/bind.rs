@@ -1,4 +1,4 @@
-//! From a problem to the arguments of a launch.
+//! The arguments of a launch, from a problem and its tensors.
 
 use girih_codegen::Slot;
 use girih_codegen::attention::{Arguments, Tensor4};
@@ -14,7 +14,7 @@ const BIAS: &str = "bias";
 const SINKS: &str = "sinks";
 const LSE: &str = "lse";
 
-/// What launches of a problem compute, by a table with this many entries.
+/// The arguments of a problem's launches, with a table of this many entries.
 pub(super) fn arguments(problem: &Problem, entries: usize) -> Arguments {
     let arrays = Tensor4::ALL.map(|tensor| problem.array(tensor));
     let mask = problem.mask();
@@ -29,7 +29,7 @@ pub(super) fn arguments(problem: &Problem, entries: usize) -> Arguments {
     }
 }
 
-/// What a call gives, checked: dtypes, lengths, addresses, which are multiples of `aligned` bytes, and that nothing is written that is also read.
+/// Checks the arguments of a call: dtypes, lengths, addresses, which are multiples of `aligned` bytes, and that no memory is both written and read.
 pub(super) fn bind<'a>(
     problem: &Problem,
     aligned: [i64; 4],
@@ -53,7 +53,7 @@ pub(super) fn bind<'a>(
     check(&all)
 }
 
-/// What a problem has besides Q, K, V and O, each given once by its name.
+/// The arguments in addition to Q, K, V and O, each given once by its name.
 pub(super) fn extras<'a>(
     problem: &Problem,
     given: &[(&str, Given<'a>)],

@@ -1,4 +1,4 @@
-//! The pure choice: (problem, device) -> facts -> configuration, one reasoned rule a line.
+//! The choice of a configuration, a pure function: (problem, device) -> facts -> configuration.
 
 mod candidates;
 mod configs;
@@ -50,7 +50,7 @@ impl std::str::FromStr for KernelKind {
     }
 }
 
-/// What a choice depends on of a device.
+/// The properties of a device on which a choice depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hardware {
     /// The architecture: 90 for sm_90.
@@ -67,8 +67,8 @@ impl From<&Limits> for Hardware {
 
 /// Chooses the configuration for a problem: by the fastest family of kernels, or by `kind`.
 ///
-/// What a kernel may rely on are facts: what divides strides, columns and addresses, and what it need not be able to do. The tile depends on the
-/// head dim and on the longest sequence of queries.
+/// The facts on which a kernel may rely are the divisors of strides, columns and addresses, and the features that it need not have. The tile depends
+/// on the head dim and on the longest sequence of queries.
 ///
 /// # Errors
 /// [`Error::Misfit`] for [`KernelKind::Sm90`] and a problem that TMA copies or `wgmma` do not take.
@@ -142,7 +142,7 @@ fn fastest(problem: &Problem, hardware: Hardware) -> (Tiling, String) {
     (large, large.reason.into())
 }
 
-/// What kernels for sm_90 do not take of a problem, with what is found and what would be accepted.
+/// The first property of a problem that kernels for sm_90 do not support, with its value and the accepted values.
 fn misfit(problem: &Problem) -> Option<(&'static str, String, String)> {
     if problem.dtype() == DType::F32 {
         return Some(("dtype", "f32".into(), "f16 and bf16, which wgmma multiplies".into()));
@@ -169,7 +169,7 @@ fn misfit(problem: &Problem) -> Option<(&'static str, String, String)> {
             ));
         }
     }
-    // Of another row the last unit has elements that are not O's.
+    // With other numbers of columns the last unit of a row contains elements after the row's end.
     for (what, tensor) in [("head dim", Tensor4::K), ("value dim", Tensor4::V)] {
         let columns = problem.columns(tensor);
         if columns % line != 0 {
@@ -226,7 +226,7 @@ pub(super) fn accepts(problem: &Problem, config: &AttentionConfig) -> Result<(),
     }
 }
 
-/// The blocks of a launch for this many tiles: those of sm_90 stay and take one tile after the other, of the others each takes one.
+/// The number of blocks of a launch for this many tiles. Kernels of sm_90 are persistent; in the others each block computes one tile.
 pub fn blocks(config: &AttentionConfig, tiles: i64, multiprocessors: u32) -> u32 {
     let tiles = u32::try_from(tiles).unwrap_or(u32::MAX);
     match config.form {

@@ -11,15 +11,15 @@ use crate::attention::array::ALIGNMENT;
 use crate::family::{Launches, words};
 use girih_device::sizes::{size, word};
 
-/// The least keys for which a launch of two kernels and a few rows in each block are worth it.
+/// The least number of keys for which a second kernel and few rows in each block pay.
 const LEAST_KEYS: i64 = 256;
 
-/// The problem as one of decoding, if the kernels of decoding compute it, and are made for it: up to [`MAX_QUERIES`](super::decode::MAX_QUERIES) queries of
-/// 256 keys or more. A tile of the other kernels has 64 or more rows of one head, most of which would be empty, and blocks only for as many tiles as there
-/// are; those of decoding read the keys of a group of heads once, and each block a part of them.
+/// The problem as a decoding problem, if the decoding kernels compute it and are faster: up to [`MAX_QUERIES`](super::decode::MAX_QUERIES) queries of
+/// 256 keys or more. A tile of the other kernels has 64 or more rows of one head, most of which would be empty, and the grid has a block for each
+/// tile only. The decoding kernels read the keys of a group of heads once, and each block reads one split of them.
 ///
-/// They take f16 and bf16, strides and addresses of 16 bytes, a scale, a soft cap, and the logsumexps; a mask if each query sees its own key and those before
-/// it, the last one the last key, with or without a window; no mask for a single query. They take neither a bias nor packed sequences.
+/// They accept f16 and bf16, strides and addresses of 16 bytes, a scale, a soft cap, and the logsumexps; a mask if each query sees its own key and
+/// those before it, the last one the last key, with or without a window; no mask for a single query. They accept neither a bias nor packed sequences.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ pub fn few_queries(problem: &Problem) -> Option<DecodeProblem> {
     if !aligned || problem.keys() < LEAST_KEYS {
         return None;
     }
-    // What decoding does not take it refuses.
+    // Decoding refuses problems that it does not support.
     DecodeProblem::of(problem.clone()).ok()
 }
 

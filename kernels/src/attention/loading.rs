@@ -1,4 +1,4 @@
-//! Loading: the kernels of a device.
+//! [`Attentions`]: loads the attention kernels of a device.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ struct OnDevice {
     blocks: u32,
 }
 
-/// What a table depends on: the problem without what says nothing of its tiles, the tile, and the most blocks.
+/// The key of a table: the problem without facts that do not affect its tiles, the tile, and the largest number of blocks.
 type OfTable = (Problem, [i64; 2], u32);
 /// The most tables that are kept.
 const MOST_TABLES: usize = 1 << 8;
@@ -39,7 +39,7 @@ pub struct Attentions {
     chosen: Cache<(Problem, Option<KernelKind>), Chosen>,
 }
 
-/// What a problem is computed by.
+/// The kernel that is chosen for a problem.
 #[derive(Clone, Debug)]
 enum Chosen {
     Config(AttentionConfig),
@@ -58,8 +58,8 @@ impl Attentions {
         self.loaded.len()
     }
 
-    /// Attention for `problem` by the fastest kernel that the device and the problem allow, from a module that is loaded already if one with its facts
-    /// is. Few queries go to the kernels of decoding ([`few_queries`]).
+    /// Attention for `problem` by the fastest kernel that the device and the problem allow. A module with the same facts is loaded once. Problems
+    /// with few queries use the decoding kernels ([`few_queries`]).
     ///
     /// # Errors
     /// As [`Attentions::by`].
@@ -97,7 +97,7 @@ impl Attentions {
         Attention::new(problem, By::Tiles(Tiles { config, module, launches }))
     }
 
-    /// The launch; none where there are no tiles.
+    /// The launch; `None` where there are no tiles.
     fn step(
         &self,
         problem: &Problem,
@@ -116,7 +116,7 @@ impl Attentions {
             Ok::<_, Error>(OnDevice { words, entries: table.entries().len(), blocks: table.blocks() })
         })?;
         let launch = module.kernel.config([table.blocks, shares, 1])?;
-        // Blocks of sm_90 prepare themselves while the kernel before ends.
+        // Blocks of sm_90 run their prologue while the previous kernel ends.
         let launch = if matches!(config.form, Form::Ring(_)) { launch.programmatic() } else { launch };
         let values = module.generated.params.values(&arguments(problem, table.entries))?;
         let step = Step::new(&module.kernel, launch, values).with_own("table", table.words);

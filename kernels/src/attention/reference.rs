@@ -13,7 +13,7 @@ use girih_device::sizes::{size, wide};
 use row::Operands;
 pub use row::{Row, row};
 
-/// What a problem reads, on the host.
+/// The inputs of a problem, on the host.
 #[derive(Clone, Copy, Debug)]
 pub struct Host<'a, T> {
     /// The buffer of Q.
@@ -74,7 +74,7 @@ pub struct Check {
     pub padding_written: usize,
 }
 
-/// What a check says.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// Every compared element is within its bound, and nothing else was written.
@@ -273,7 +273,7 @@ fn padding_written<T: Element>(problem: &Problem, o: &[T], lse: &[f32], poison: 
     of_o + lse.iter().zip(own_lse).filter(|(x, own)| !own && !x.is_nan()).count()
 }
 
-/// What kernels may lose by the dtype's tensor cores: sums of floats of 16 bits are cut off at every 16 products, those of f32 rounded.
+/// The error bound of the dtype's tensor cores: sums of 16-bit floats are truncated every 16 products, those of f32 rounded.
 fn cut(dtype: DType, products: f64) -> f64 {
     let rounded = 4.0 * (products + 1.0).sqrt() * DType::F32.epsilon();
     if dtype == DType::F32 { rounded } else { rounded + products / 16.0 * 2.0 * DType::F32.epsilon() }

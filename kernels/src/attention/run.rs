@@ -1,4 +1,4 @@
-//! Launching: a problem with its kernel.
+//! Launches of the kernel of an attention problem.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::Error;
 use crate::family::{Launches, Loaded, Memory, Prepared, Untyped};
 use crate::gemm::Given;
 
-/// A problem with the kernel that solves it, loaded on a device: one that goes through tiles of queries, or for few queries those of decoding.
+/// A problem with its kernel, loaded on a device: a kernel that iterates over tiles of queries, or the decoding kernels for few queries.
 #[derive(Clone, Debug)]
 pub struct Attention {
     problem: Problem,
     by: By,
-    /// How many bytes divide the addresses of Q, K, V and O.
+    /// The alignments in bytes of Q, K, V and O.
     aligned: [i64; 4],
 }
 
@@ -31,12 +31,12 @@ pub(super) enum By {
     Few(Arc<Few>),
 }
 
-/// A kernel that goes through tiles of queries.
+/// A kernel that iterates over tiles of queries.
 #[derive(Clone, Debug)]
 pub(super) struct Tiles {
     pub(super) config: AttentionConfig,
     pub(super) module: Arc<Loaded<AttentionKernel>>,
-    /// None where there is nothing to compute.
+    /// The launches; empty if there is nothing to compute.
     pub(super) launches: Arc<Launches>,
 }
 
@@ -59,7 +59,7 @@ impl Attention {
         &self.problem
     }
 
-    /// The configuration of a kernel that goes through tiles of queries; none of the kernels of decoding, whose plan [`Attention::decode`] has.
+    /// The configuration of a kernel that iterates over tiles of queries; `None` for the decoding kernels, whose plan [`Attention::decode`] has.
     pub fn config(&self) -> Option<&AttentionConfig> {
         match &self.by {
             By::Tiles(tiles) => Some(&tiles.config),
@@ -75,7 +75,7 @@ impl Attention {
         }
     }
 
-    /// The loaded kernel: of those of decoding the one that attends to the keys.
+    /// The loaded kernel; of the decoding kernels the one that attends to the keys.
     pub fn kernel(&self) -> &Kernel {
         match &self.by {
             By::Tiles(tiles) => &tiles.module.kernel,
@@ -100,12 +100,12 @@ impl Attention {
         self.generated().0.shared_bytes()
     }
 
-    /// What the kernel was derived from: names with their layouts as text.
+    /// The layouts that the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
         self.generated().1
     }
 
-    /// The launch of this kernel: its grid and its block. None where there are no queries.
+    /// The launch of this kernel: its grid and its block. `None` where there are no queries.
     ///
     /// # Errors
     /// [`Error::Device`].
@@ -147,8 +147,8 @@ impl Attention {
         self.run_with([q, k, v, o], &[])
     }
 
-    /// The same for Q, K, V and O, with what the problem has besides: `"bias"`, which is read, and `"lse"`, which is written. What is written shares no
-    /// memory with anything else; Q, K and V may be parts of one buffer, or of the same memory.
+    /// [`Attention::run`] with the problem's other tensors: `"bias"`, which is read, and `"lse"`, which is written. Written tensors share no memory
+    /// with others. Q, K and V may be parts of one buffer, or the same memory.
     ///
     /// # Errors
     /// [`Error::DType`], [`Error::BufferTooSmall`], [`Error::Overlap`], [`Error::Input`] before anything is written; [`Error::Device`].
@@ -168,8 +168,8 @@ impl Attention {
         self.call(tensors.map(Memory::from), given)
     }
 
-    /// What [`Attention::run_with`] launches, as a value: checked and encoded once, for programs that run it many times or launch it
-    /// themselves. Nothing is launched where there are no queries.
+    /// Prepares the launch of [`Attention::run_with`]: checked and encoded once, for programs that run it many times or launch it themselves. Without
+    /// queries nothing is launched.
     ///
     /// # Errors
     /// As [`Attention::run_with`].

@@ -23,7 +23,7 @@ const MOST_TILES: i64 = 1 << 24;
 /// Where all queries see all keys, whole tiles come head by head, so that neighbouring blocks read the same keys, and at the end the last tiles of heads,
 /// if they have fewer rows. Else tiles differ in their keys: heads whose keys and values stay in the cache follow each other, and in a group
 /// the tiles with most keys come first. Each tile goes to the block that has least to do so far. Where sequences are short, the longest tiles of all
-/// groups are dealt out first, and each block goes through its own in the order of groups.
+/// groups are dealt out first, and each block computes its own in the order of groups.
 ///
 /// # Examples
 /// ```
@@ -109,7 +109,7 @@ impl Table {
         own.take_while(|tile| **tile != QueryTile::END)
     }
 
-    /// What all blocks have to do together, and what the one has that has most: in tiles of keys, and as many again as there are tiles of queries.
+    /// The work of all blocks together, and the work of the block with the most: in tiles of keys, plus the number of tiles of queries.
     pub fn loads(&self) -> [i64; 2] {
         self.loads
     }
@@ -120,7 +120,7 @@ impl Table {
     }
 }
 
-/// A tile with the rows that it has, and with what it costs: the tiles of keys that it goes through, and as much as one of them for its begin and its
+/// A tile with the rows that it has, and with what it costs: the tiles of keys that it processes, and as much as one of them for its begin and its
 /// end.
 struct Costly {
     tile: QueryTile,
@@ -180,7 +180,7 @@ fn tiles_of(
     })
 }
 
-/// What each block has to do so far.
+/// The work of each block so far.
 struct Lists {
     /// The tiles of each block, each with the number of its group.
     lists: Vec<Vec<(usize, QueryTile)>>,

@@ -26,7 +26,7 @@ pub struct Tuning {
     pub band: i64,
     /// Blocks of an SM, which go on with other tiles; without it each block has one tile.
     pub blocks: Option<i64>,
-    /// What caches keep.
+    /// The cache hints.
     pub caching: Caching,
     /// Tiles that a block has in flight by bulk copies, where the problem is such that bulk copies can be used.
     pub bulk: Option<i64>,
@@ -51,7 +51,7 @@ impl Default for Tuning {
     }
 }
 
-/// What is written once is not kept.
+/// Elements that are written once are not kept in caches.
 const STREAMING: Tuning = Tuning { caching: Caching::Streaming, ..Tuning::DEFAULT };
 
 /// A configuration, and the problem's modes as the configuration counts them.

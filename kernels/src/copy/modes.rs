@@ -83,7 +83,7 @@ pub(super) fn padded(src: &Lay, dst: &Lay, low: &[i64]) -> Result<Vec<Mode>, Err
 /// The modes of two layouts of one size. Extents are divided until both have the same.
 pub(super) fn common(src: &Lay, dst: &Lay) -> Result<Vec<Mode>, Error> {
     let refused = || Error::CopyShapes { src: src.shape().to_string(), dst: dst.shape().to_string() };
-    // What is left, the next leaf last.
+    // The remaining modes, the next leaf last.
     let several = |which, layout| -> Result<Vec<[i64; 2]>, Error> {
         Ok(leaves(which, layout)?.into_iter().filter(|[extent, _]| *extent != 1).rev().collect())
     };
@@ -96,7 +96,7 @@ pub(super) fn common(src: &Lay, dst: &Lay) -> Result<Vec<Mode>, Error> {
         }
         modes.push(Mode { extent, src: *s, dst: *d, pad: None });
         (*m, *n) = (*m / extent, *n / extent);
-        // Behind the last piece of a leaf the stride is of no use.
+        // After the last piece of a leaf the stride is of no use.
         (*s, *d) = (s.wrapping_mul(extent), d.wrapping_mul(extent));
         sources.pop_if(|[extent, _]| *extent == 1);
         targets.pop_if(|[extent, _]| *extent == 1);

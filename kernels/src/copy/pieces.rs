@@ -1,4 +1,4 @@
-//! Problems that are too large for one launch.
+//! Copies that are too large for one launch.
 
 use girih_codegen::copy::CopyConfig;
 use girih_codegen::gemm::MAX_EXTENT;
@@ -17,7 +17,7 @@ pub struct Piece {
     pub index: i64,
     /// The extents of the modes.
     pub extents: Vec<i64>,
-    /// What the source has of each mode; it may be nothing.
+    /// The part of each mode that the source has; it may be empty.
     pub pads: Vec<Option<Pad>>,
 }
 

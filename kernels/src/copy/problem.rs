@@ -10,7 +10,7 @@ use crate::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     dtype: DType,
-    /// The modes; none of a single element.
+    /// The modes; `None` of a single element.
     modes: Vec<Mode>,
     /// The number of elements that are written.
     elements: i64,

@@ -69,7 +69,7 @@ impl Copy {
         self.whole.loaded.generated.kernel.shared_bytes()
     }
 
-    /// What the kernel was derived from: names with their layouts as text.
+    /// The layouts that the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
         &self.whole.loaded.generated.partitions
     }

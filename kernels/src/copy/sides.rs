@@ -1,4 +1,4 @@
-//! How the modes of a problem are laid out on each side: their order, what follows without gaps, vectors.
+//! The modes of a copy at its source and at its destination: their order, the contiguous run, the vector width.
 
 use girih_codegen::copy::Side;
 
@@ -7,15 +7,16 @@ use super::problem::{Gather, Problem};
 
 /// Bytes of the widest access of a thread.
 pub(super) const WIDEST: i64 = 16;
-/// The largest extent that is no power of two and that a tile has exactly.
+/// The largest extent that a tile covers exactly although it is no power of two.
 pub(super) const EXACT: i64 = 16;
 
-/// Whether neighbours along a mode are farther apart than a kernel's parameters say, so that each position is a launch of its own.
+/// Whether a mode's stride exceeds the parameters of a kernel, which are u32. Each position of such a mode is a launch of its own.
 pub(super) fn is_far(mode: &Mode) -> bool {
     mode.extent > 1 && mode.src.abs().max(mode.dst.abs()) > u32::MAX.into()
 }
 
-/// The modes in the largest elements, up to 8 bytes, in which both sides are whole.
+/// The modes and the gather, recast to the largest element of at most 8 bytes that divides the strides and the alignments of both sides, with that
+/// element's bytes.
 pub(super) fn widened(problem: &Problem, aligned: [i64; 2]) -> (i64, Vec<Mode>, Option<Gather>) {
     let (mut element, mut modes, mut gather) =
         (problem.element(), problem.modes().to_vec(), problem.gathered());
@@ -51,20 +52,20 @@ pub(super) fn widened(problem: &Problem, aligned: [i64; 2]) -> (i64, Vec<Mode>, 
     (element, modes, gather)
 }
 
-/// One side of the modes.
+/// The modes at the source or at the destination.
 pub(super) struct OneSide<'a> {
     pub(super) modes: &'a [Mode],
     pub(super) element: i64,
     pub(super) aligned: i64,
     pub(super) strides: Vec<i64>,
-    /// Whether this is the source, whose elements are as far from a vector's beginning as the pad before them is long.
+    /// Whether this is the source. Its vectors are shifted by the padding before them.
     pub(super) source: bool,
-    /// A mode that no run has.
+    /// A mode that is excluded from runs: the gathered one.
     pub(super) alone: Option<usize>,
 }
 
 impl OneSide<'_> {
-    /// The modes by growing sizes of strides. Along a mode of stride 0 nothing follows, so that it comes last.
+    /// The modes by increasing absolute stride. A mode of stride 0 comes last.
     pub(super) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.modes.len()).collect();
         order.sort_by_key(|&i| if self.strides[i] == 0 { i64::MAX } else { self.strides[i].abs() });
@@ -95,7 +96,7 @@ impl OneSide<'_> {
         Side { vector, order, run, backwards }
     }
 
-    /// The widest vectors along the first `run` modes of an order.
+    /// The elements of the widest vector along the first `run` modes of an order.
     pub(super) fn vector(&self, order: &[usize], run: usize) -> i64 {
         let mut vector = if run == 0 { 1 } else { WIDEST / self.element };
         let length =

@@ -168,7 +168,7 @@ impl Lying {
         side.order[side.run.saturating_sub(1)]
     }
 
-    /// What the tile takes of each mode.
+    /// The extent of the tile along each mode.
     fn tile(&self, tuning: &Tuning) -> Vec<i64> {
         let elements = |bytes: i64| (bytes / self.element).max(1);
         let mut tile = vec![1; self.modes.len()];
@@ -181,7 +181,7 @@ impl Lying {
             self.fill(&mut tile, &self.dst, whole);
             self.fill(&mut tile, &self.src, 1);
         }
-        // What the first modes leave is filled up with others.
+        // The rest of the tile is filled up with other modes.
         for mode in leads.into_iter().chain(self.dst.order.iter().copied()) {
             let missing = whole / tile.iter().product::<i64>();
             if missing > 1 && !self.is_within(mode) && !is_far(&self.modes[mode]) {
@@ -222,8 +222,8 @@ impl Lying {
     }
 }
 
-/// What a tile takes of an extent if it should take `most`: a power of two, or all of an extent up to `exact`. More than the extent leaves
-/// threads without work, so that of several powers of two the largest is taken that leaves at most an eighth.
+/// The extent of a tile along a mode, of at most `most`: a power of two, or the whole extent if it is at most `exact`. More than the extent leaves
+/// threads without work: of several powers of two the largest is chosen that leaves at most an eighth.
 fn part(extent: i64, most: i64, exact: i64) -> i64 {
     if extent <= exact && extent <= most {
         return extent;
@@ -237,7 +237,7 @@ fn part(extent: i64, most: i64, exact: i64) -> i64 {
     part
 }
 
-/// What a tile takes of an extent beside what it needs: the largest power of two up to `most` that leaves at most a fifth without work.
+/// The extent of a tile along a mode in addition to what it needs: the largest power of two up to `most` that leaves at most a fifth without work.
 fn beside(extent: i64, most: i64) -> i64 {
     let least = |part: &i64| wide(extent).next_multiple_of(wide(*part)) as i64 <= extent + extent / 4;
     let most = most.min(wide(extent).next_power_of_two() as i64).max(1);

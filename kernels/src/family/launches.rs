@@ -1,4 +1,4 @@
-//! The launches of a call: kernels with the arguments that all calls have in common, and what each call gives.
+//! The launches of a call: kernels with the arguments that all calls have in common, and the arguments of each call.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use super::Need;
 use crate::Error;
 use crate::launch::run;
 
-/// What a call gives.
+/// The arguments of a call.
 pub(crate) type Given<'g, 'a> = &'g [(Slot<&'g str>, Arg<'a>)];
 
 /// Memory, or a number, that a call gives by its name.
@@ -103,7 +103,7 @@ impl Step {
         })
     }
 
-    /// What calls give for the open parameters, in their order. What is missing is left out.
+    /// The arguments of a call for the open parameters, in order. Missing ones are skipped.
     fn given<'a>(&self, given: Given<'_, 'a>) -> impl Iterator<Item = (&Name, Arg<'a>)> {
         self.open().filter_map(move |(param, wanted, first)| {
             let (_, arg) = given.iter().find(|(slot, _)| *slot == wanted)?;
@@ -272,9 +272,9 @@ impl Prepared {
         done(launched, &self.counters)
     }
 
-    /// The launches in their order, for engines that call the driver themselves: the function, grid, block and shared memory, and the bytes of
-    /// each argument. They keep the memory of the tensors, and of what the kernels have besides. All that are prepared of one problem share that
-    /// memory, and the GEMMs of one set the workspace: nothing else of these may run between these launches, or at the same time.
+    /// The launches in order, for engines that call the driver themselves: the function, grid, block and shared memory, and the bytes of each
+    /// argument. They keep the memory of the tensors and the kernels' other memory. All launches that are prepared of one problem share that memory,
+    /// and the GEMMs of one set share the workspace: no other of these may run between these launches, or at the same time.
     pub fn launches(&self) -> impl ExactSizeIterator<Item = &Launch> {
         self.launches.iter().map(|(launch, _)| launch)
     }

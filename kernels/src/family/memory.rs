@@ -1,4 +1,4 @@
-//! The memory that a call gives, and what it must be.
+//! The buffers of a call, and the checks of their memory.
 
 use girih_codegen::Slot;
 use girih_device::sizes::wide;
@@ -40,7 +40,7 @@ impl<'a> From<Untyped<'a>> for Memory<'a> {
     }
 }
 
-/// A buffer, or those of all products whose addresses are in memory.
+/// A buffer, or those of all GEMMs whose addresses are in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory<'a> {
     pub(crate) arg: BufferArg<'a>,
@@ -111,7 +111,7 @@ impl Memory<'_> {
         if self.device.is_same(other.device) { overlap(range(self), range(other)) } else { 0 }
     }
 
-    /// What a launch uses of the buffer that begins at an address.
+    /// The part of a buffer that a launch accesses, where the buffer begins at an address.
     fn view(&self, address: u64) -> View<'_> {
         let [extents, strides] = &self.used;
         View { address, element: i64::from(self.dtype.bits()) / 8, extents, strides }
@@ -137,7 +137,7 @@ impl Memory<'_> {
         }
     }
 
-    /// What a buffer of one and a buffer of the other have in common.
+    /// The overlap of two buffers.
     pub(crate) fn common(&self, other: &Memory<'_>) -> Result<Option<Common>, Error> {
         if !self.device.is_same(other.device) {
             return Ok(None);
@@ -152,7 +152,7 @@ impl Memory<'_> {
             if overlap(own, others) > 0 {
                 return self.any_common(other);
             }
-            // What ends first has nothing in common with what begins later.
+            // The one that ends first does not overlap the later ones.
             if own[1] <= others[1] { left = next_left } else { right = next_right }
         }
         Ok(None)
@@ -173,7 +173,7 @@ impl Memory<'_> {
         Ok(None)
     }
 
-    /// What two of these buffers have in common.
+    /// An overlap between two of these buffers.
     pub(crate) fn common_among(&self) -> Result<Option<Common>, Error> {
         for (i, start) in self.starts().iter().enumerate() {
             let own = self.view(*start);
@@ -194,7 +194,7 @@ pub(crate) struct Given<'a> {
     /// The name by which kernels take it, and that in messages.
     pub(crate) slot: &'static str,
     pub(crate) name: &'static str,
-    /// What a launch uses of it.
+    /// The part that a launch accesses.
     pub(crate) memory: Memory<'a>,
     pub(crate) dtype: DType,
     /// The elements from the first one to the last one.

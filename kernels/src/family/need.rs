@@ -1,4 +1,4 @@
-//! What a buffer must be: where it begins, and how many elements it has.
+//! Requirements of a buffer: its alignment and its number of elements.
 
 use girih_device::BufferArg;
 use girih_device::sizes::wide;
@@ -6,7 +6,7 @@ use girih_tensor::DType;
 
 use crate::Error;
 
-/// What a buffer must be that takes the place of another one in a prepared launch.
+/// The requirements of a buffer that replaces another one in a prepared launch.
 #[derive(Clone, Debug)]
 pub(crate) struct Need {
     /// As the caller names it.

@@ -1,4 +1,4 @@
-//! From a problem's matrices, and what an epilogue reads, to the arguments of a launch.
+//! The arguments of a launch, from a problem's matrices and the inputs of an epilogue.
 
 mod given;
 mod outputs;
@@ -22,7 +22,7 @@ const BLOCK_SCALES: [&str; 2] = ["scales_a", "scales_b"];
 /// The same of where the groups begin, and of where the last one ends.
 const OFFSETS: &str = "offsets";
 
-/// What a call gives: the matrices, and what the epilogue reads and writes, for the problem as the kernel computes it.
+/// The arguments of a call: the matrices, and the buffers that the epilogue reads and writes, for the problem that the kernel computes.
 pub(super) struct Binding<'a> {
     pub(super) problem: &'a Problem,
     /// Whether `problem` is the transpose of the problem that the caller asked for.
@@ -116,7 +116,7 @@ impl<'a> Binding<'a> {
         Ok(lies_so && input.kind == InputKind::Matrix && !self.is_before_gate(input))
     }
 
-    /// What of the memory of an input is read.
+    /// The part of an input's memory that is read.
     fn used<'m>(&self, input: Option<&Input>, memory: &Memory<'m>) -> Result<Memory<'m>, Error> {
         let Some(input) = input.filter(|input| input.kind == InputKind::Matrix) else { return Ok(*memory) };
         let c = self.problem.c();
@@ -146,7 +146,7 @@ impl<'a> Binding<'a> {
     /// The pitch of what is given for an input, which it fits, and how many elements are read.
     fn fit(&self, input: &Input) -> Result<[i64; 2], Error> {
         let [m, n, _] = self.problem.mnk();
-        // What is read before a gate has the shape of the product.
+        // Inputs that are read before a gate have the shape of the product.
         let matrix = match self.is_before_gate(input) {
             true => Matrix { extents: [m, n], ..self.problem.c() },
             false => self.problem.c(),
@@ -199,13 +199,13 @@ impl<'a> Binding<'a> {
         memory.starts().iter().try_for_each(|start| need.begins(*start))
     }
 
-    /// What a buffer must be that is given for an input or an output.
+    /// The requirements of a buffer for an input or an output.
     fn need(&self, name: &str, dtype: DType, elements: i64) -> Need {
         let aligned = self.kernel.params.alignment(&self.kernel.kernel, name);
         Need { name: name.into(), matrix: None, dtype, elements, aligned, anywhere: true }
     }
 
-    /// What buffers must be that take the places of those that are given by their names.
+    /// The requirements of the buffers that replace those that are passed by name.
     pub(super) fn needs(&self) -> Result<Vec<Need>, Error> {
         let mut needs = Vec::new();
         for input in &self.kernel.inputs {

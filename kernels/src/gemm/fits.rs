@@ -76,7 +76,8 @@ pub fn fits(problem: &Problem, config: &GemmConfig) -> Result<(), Error> {
         return refuse("products", found.into(), wanted.into());
     }
     let majors = [problem.a(), problem.b()].map(|matrix| matrix.major());
-    // What `wgmma` takes along K alone is copied so, and operands of f32 may be copied to where they need not be transposed.
+    // Operands that `wgmma` accepts only along K are copied to that layout. Operands of f32 may be copied to an address where they need not be
+    // transposed.
     let taken = if config.loads_by_maps() { choose::taken(problem.dtype(), majors) } else { majors };
     let turned = |found: Major| config.atom().a_type == DType::F32 && found == Major::Mn;
     let fits = |(found, taken): (Major, Major)| found == taken || turned(found);

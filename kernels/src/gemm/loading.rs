@@ -1,4 +1,4 @@
-//! Loading: the kernels of a device.
+//! [`Gemms`]: loads the GEMM kernels of a device.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ const LINE: u64 = 16;
 /// The most problems whose configurations are remembered.
 const MOST_CHOSEN: usize = 1 << 12;
 
-/// What an order depends on: the tile's extents, and how many rows and columns of tiles there are.
+/// The key of an order: the tile's extents, and the numbers of rows and columns of tiles.
 type Tiles = ([i64; 2], [u32; 2]);
 
 /// The GEMM kernels loaded on a device, one for each configuration and epilogue that was asked for. Threads may ask for kernels at the same time:
@@ -57,7 +57,7 @@ pub struct Gemms {
     passes: Passes,
     workspace: Shared,
     records: Records,
-    /// What was chosen for problems that have come: to choose takes longer than to launch.
+    /// The configurations chosen for earlier problems, since a choice takes longer than a launch.
     chosen: Cache<(Problem, KernelKind), GemmConfig>,
 }
 
@@ -258,7 +258,7 @@ impl Gemms {
     }
 }
 
-/// The kernels that [`Gemms::configured`] loads for a problem, in no device: those that copy A or B, and the product's. So modules are built
+/// The kernels that [`Gemms::configured`] loads for a problem, in no device: those that copy A or B, and the GEMM's. So modules are built
 /// ahead of time ([`Bundle`](girih_device::Bundle)).
 ///
 /// # Errors
@@ -290,7 +290,7 @@ pub fn kernels(
     Ok(kernels)
 }
 
-/// The kernel of a product without those that copy A or B, as [`Gemms::configured`] generates it.
+/// The kernel of a GEMM without those that copy A or B, as [`Gemms::configured`] generates it.
 ///
 /// # Errors
 /// [`Error::Codegen`].

@@ -8,7 +8,7 @@ use crate::Error;
 use girih_device::sizes::wide;
 
 /// One matrix of a problem: its extents, as in CuTe (A is M x K, B is N x K, C is M x N), and its strides. Of a batch, these are the
-/// matrices of all products, (M,K,L), (N,K,L) and (M,N,L).
+/// matrices of all GEMMs, (M,K,L), (N,K,L) and (M,N,L).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Matrix {
     pub(super) extents: [i64; 2],
@@ -102,19 +102,19 @@ impl Matrix {
         self.alignment
     }
 
-    /// How many matrices there are: one for each product of a batch.
+    /// How many matrices there are: one for each GEMM of a batch.
     pub fn batches(&self) -> i64 {
         self.batches
     }
 
-    /// The elements from the first element of a matrix to that of the next product's, 0 if all products have the same matrix, or if each
+    /// The elements from the first element of a matrix to that of the next GEMM's, 0 if all GEMMs have the same matrix, or if each
     /// is at an address of its own.
     pub fn batch_stride(&self) -> i64 {
         let tight = if self.by_pointers { 0 } else { self.ld * self.extents[1 - self.contiguous] };
         self.stride.unwrap_or(tight)
     }
 
-    /// How many matrices there are that differ: one if all products have the same.
+    /// How many matrices there are that differ: one if all GEMMs have the same.
     pub fn different(&self) -> i64 {
         if self.batch_stride() == 0 && !self.by_pointers { self.batches.min(1) } else { self.batches }
     }
@@ -177,7 +177,7 @@ impl Matrix {
         x * dx + y * dy
     }
 
-    /// The offset in elements of `(x, y, l)`, an element of the matrix of product `l`; in that matrix, if it is at an address of its own.
+    /// The offset in elements of `(x, y, l)`, an element of the matrix of GEMM `l`; in that matrix, if it is at an address of its own.
     pub fn offset_in(&self, x: i64, y: i64, l: i64) -> i64 {
         self.offset(x, y) + l * self.batch_stride()
     }

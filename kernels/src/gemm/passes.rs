@@ -24,9 +24,9 @@ pub(super) struct Copies {
     pub(super) steps: Vec<Step>,
     /// How many bytes the addresses of A and B must be a multiple of for the passes, if they are copied.
     pub(super) needed: [Option<i64>; 2],
-    /// Whether the passes may begin before the kernel before them has ended, and the product before they have.
+    /// Whether the passes may begin before the kernel before them has ended, and the GEMM before they have.
     pub(super) early: bool,
-    /// Held from the first pass to the product, so that no other pass comes between.
+    /// Held from the first pass to the GEMM, so that no other pass comes between.
     pub(super) lock: Arc<Mutex<()>>,
 }
 
@@ -42,8 +42,8 @@ fn copied(from: &Matrix, to: &Matrix, element: i64) -> Rows {
 }
 
 impl Copies {
-    /// What has to be copied for a kernel that solves `solved` in the place of `problem`, if anything. The kernel may begin before the passes
-    /// have ended if it is `early`. Calls give A and B by these names.
+    /// The copies that a kernel for `solved` needs to compute `problem`, if any. The kernel may begin before the passes have ended if it is `early`.
+    /// Calls pass A and B by these names.
     pub(super) fn new(
         device: &Device,
         loaded: &Passes,

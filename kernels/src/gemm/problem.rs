@@ -14,12 +14,12 @@ use crate::Error;
 
 pub use layout::{Layout, Order};
 
-/// The dtypes that there are products of. For products of tf32, A and B are f32 in memory, and are rounded to the nearest tf32 on their
+/// The dtypes of GEMMs. For tf32, A and B are f32 in memory, and are rounded to the nearest tf32 on their
 /// way to the tensor cores.
 pub const INPUTS: [DType; 8] =
     [DType::F32, DType::Tf32, DType::F64, DType::F16, DType::Bf16, DType::E4m3, DType::E5m2, DType::S8];
 
-/// The dtype of the accumulators of products of a dtype.
+/// The dtype of the accumulators of a dtype.
 pub(super) const fn sums(dtype: DType) -> DType {
     match dtype {
         DType::F64 => DType::F64,
@@ -39,7 +39,7 @@ pub(super) const fn is_promoted(dtype: DType) -> bool {
     dtype.is_narrow_float()
 }
 
-/// A matrix product: extents, dtype and strides.
+/// A GEMM: extents, dtype and strides.
 ///
 /// # Examples
 /// ```
@@ -116,7 +116,7 @@ impl Problem {
         Problem { c: Matrix { extents, contiguous, ld, ..self.c }, ..self }
     }
 
-    /// The same with other leading strides, in elements. The stride of a mode of one element is nobody's: for a matrix of one row (column, if
+    /// The same with other leading strides, in elements. The stride of a mode of one element has no effect: for a matrix of one row (column, if
     /// columns are contiguous), or without elements, any number is accepted, and the matrix is the one without gaps.
     ///
     /// # Errors
@@ -218,12 +218,12 @@ impl Problem {
         [self.a.extents[0], self.b.extents[0], self.a.extents[1]]
     }
 
-    /// How many multiplications and additions the products take together.
+    /// The number of multiplications and additions of all GEMMs.
     pub fn flops(&self) -> f64 {
         self.mnk().into_iter().fold(2.0 * self.batches() as f64, |product, x| product * x as f64)
     }
 
-    /// The same for one product of other extents M, N and K, with tight pitches: dtypes, contiguous modes and alignments stay.
+    /// The same for one GEMM of other extents M, N and K, with tight pitches: dtypes, contiguous modes and alignments stay.
     ///
     /// # Errors
     /// [`Error::Extent`] as of [`Problem::new`].
@@ -238,12 +238,12 @@ impl Problem {
         Ok(Problem { a, b, c, ..*self })
     }
 
-    /// The same product of an A and a B that are elsewhere, or have another K.
+    /// The same GEMM with an A and a B that are elsewhere, or have another K.
     pub(super) fn with_operands(self, [a, b]: [Matrix; 2]) -> Problem {
         Problem { a, b, ..self }
     }
 
-    /// The same product with a C whose rows ([`Major::K`]) or columns ([`Major::Mn`]) are contiguous, as a kernel computes it
+    /// The same GEMM with a C whose rows ([`Major::K`]) or columns ([`Major::Mn`]) are contiguous, as a kernel computes it
     /// ([`GemmConfig::c_major`](super::GemmConfig::c_major)), and whether A and B changed places for it: `C^T = B^T * A^T`.
     pub fn oriented(&self, c_major: Major) -> (Problem, bool) {
         if self.c.major() == c_major {
@@ -267,10 +267,10 @@ impl Problem {
     }
 }
 
-/// The largest K of products of s8, whose accumulators are s32: a product of two s8 is 2^14 at the most.
+/// The largest K of GEMMs of s8, whose accumulators are s32: a product of two s8 is 2^14 at the most.
 pub const MAX_K_OF_S8: i64 = (i32::MAX as i64) >> 14;
 
-/// Checks M, N and K of products of a dtype.
+/// Checks M, N and K for a dtype.
 fn check_extents(dtype: DType, mnk: [i64; 3]) -> Result<(), Error> {
     for (what, value) in ["M", "N", "K"].into_iter().zip(mnk) {
         check_extent(what, value, 0)?;

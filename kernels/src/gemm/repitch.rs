@@ -83,7 +83,7 @@ pub(super) enum Copying {
 /// Which of A and B the kernel of `config` takes from a copy, and why.
 pub(super) fn copied(problem: &Problem, config: &GemmConfig) -> Result<[Option<Copying>; 2], Error> {
     let ([m, n, k], is_scaled) = (problem.mnk(), problem.scaled().is_some());
-    // What products wait for rows in two lines is more than the pass takes. Large tiles read so little that they do not wait.
+    // GEMMs wait longer for rows in two cache lines than the pass takes. Large tiles read so little that they do not wait.
     let [rows, columns, _] = config.tile.map(|extent| extent.max(1));
     let multicast = config.mainloop.warp_specialized().map_or(1, |parts| parts.multicast.max(1));
     let reads = rows + columns / multicast;

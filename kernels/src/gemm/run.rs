@@ -1,4 +1,4 @@
-//! Launching: a problem with its kernel.
+//! Launches of the kernel of a GEMM problem.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,7 +86,7 @@ impl Gemm {
         self.module.loaded.generated.kernel.shared_bytes()
     }
 
-    /// What the kernel was derived from: names with their layouts as text.
+    /// The layouts that the kernel was derived from: names with their layouts as text.
     pub fn partitions(&self) -> &[(&'static str, String)] {
         &self.module.loaded.generated.partitions
     }
@@ -103,7 +103,7 @@ impl Gemm {
             .generated
             .blocks([m, n, self.solved.products()], self.module.multiprocessors)?;
         let config = self.module.loaded.kernel.config([blocks, 1, 1])?;
-        // What comes after a pass prepares itself meanwhile.
+        // A kernel after a pass prepares itself while the pass runs.
         let early =
             self.module.config.programmatic || self.copies.as_ref().is_some_and(|copies| copies.early);
         Ok(if early { config.programmatic() } else { config })
@@ -147,13 +147,13 @@ impl Gemm {
         self.call(matrices.map(Memory::from), given)
     }
 
-    /// The same for matrices at addresses of their own ([`Problem::by_pointers`]): an A, a B and a C for each product. The matrices of C share
+    /// The same for matrices at addresses of their own ([`Problem::by_pointers`]): an A, a B and a C for each GEMM. The matrices of C share
     /// no memory with each other nor with an A or a B, but the rows of each may be between those of others, as heads of attention do. To make
     /// the arrays of addresses ([`Device::pointers`](girih_device::Device::pointers)) takes an allocation and a copy, so that they are made once
     /// for many calls.
     ///
     /// # Errors
-    /// As [`Gemm::run_with`]; [`Error::Input`] for another number of buffers than products.
+    /// As [`Gemm::run_with`]; [`Error::Input`] for another number of buffers than GEMMs.
     pub fn run_pointers<A: Element + Pod, B: Element + Pod, C: Element + Pod>(
         &self,
         a: &Pointers<'_, A>,
@@ -169,8 +169,8 @@ impl Gemm {
         self.launches(binding.ahead()?)?.call(&binding.slots()?)
     }
 
-    /// What [`Gemm::run_with`] launches, as a value: checked and encoded once, for programs that run it many times or launch it
-    /// themselves. Nothing is launched for an empty C.
+    /// Prepares the launch of [`Gemm::run_with`]: checked and encoded once, for programs that run it many times or launch it themselves. For an empty
+    /// C nothing is launched.
     ///
     /// # Errors
     /// As [`Gemm::run_with`].
@@ -240,7 +240,7 @@ impl Gemm {
         self.launches(binding.ahead()?)?.prepare(&binding.slots()?, needs).map(Some)
     }
 
-    /// What buffers must be that take the places of others.
+    /// The requirements of buffers that replace others.
     fn needs(&self, binding: &Binding<'_>) -> Result<Vec<Need>, Error> {
         if self.problem.pointers().is_some() {
             return Ok(Vec::new());
@@ -260,7 +260,7 @@ impl Gemm {
         Ok(needs)
     }
 
-    /// Checks the buffers, and says which stands for what; none for an empty C.
+    /// Checks the buffers, and says which stands for what; `None` for an empty C.
     fn bind<'a>(
         &'a self,
         matrices: [Memory<'a>; 3],
@@ -313,7 +313,7 @@ impl Gemm {
         Ok([a, b, c])
     }
 
-    /// The copies of A and B, if there are any, and the product, whose input that is read ahead has this pitch.
+    /// The copies of A and B, if there are any, and the GEMM, whose input that is read ahead has this pitch.
     fn launches(&self, ahead: i64) -> Result<Arc<Launches>, Error> {
         let mut known = self.launches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((pitch, launches)) = &*known
@@ -335,7 +335,7 @@ impl Gemm {
         Ok(launches)
     }
 
-    /// The launch of the product.
+    /// The launch of the GEMM.
     fn product(&self, ahead: i64) -> Result<Step, Error> {
         let (solved, kernel) = (&self.solved, &self.module.loaded.generated);
         let matrices = [solved.a(), solved.b(), solved.c()];

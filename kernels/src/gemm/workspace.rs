@@ -7,8 +7,8 @@ use girih_device::{Buffer, Device};
 use crate::Error;
 use girih_device::sizes::size;
 
-/// What blocks hand to one another: the accumulators of those that share a tile, and what tiles leave of outputs besides C; each with the counters
-/// of the blocks that have done so.
+/// The memory by which blocks exchange results: the accumulators of blocks that share a tile, and the partial results of outputs other than C; each
+/// with the counters of the blocks that have stored theirs.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) sums: Arc<Buffer<u8>>,
@@ -35,7 +35,7 @@ pub(super) struct Shared(Mutex<Option<Arc<Workspace>>>);
 
 impl Shared {
     /// A workspace that has room for accumulators and semaphores of this many bytes: the one that is held, or a larger one in its place, which those
-    /// keep that have it; none if there are no semaphores. A GEMM with outputs besides C, of which tiles leave `reductions`, has a workspace of
+    /// keep that have it; `None` if there are no semaphores. A GEMM with outputs other than C, of which tiles leave `reductions`, has a workspace of
     /// its own.
     pub(super) fn of(
         &self,

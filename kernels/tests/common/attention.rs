@@ -179,7 +179,7 @@ pub(crate) fn verify_inputs<T: Element + Pod>(
     let (q, k, v) =
         (placed(Tensor4::Q, &inputs.q)?, placed(Tensor4::K, &inputs.k)?, placed(Tensor4::V, &inputs.v)?);
     let (of_o, first) = (problem.array(Tensor4::O), before(problem.array(Tensor4::O)));
-    // The buffers end behind the outputs, so that a write behind them is found too.
+    // The buffers end after the outputs, so that a write after them is found too.
     let whole = device.alloc::<T>(first + of_o.span() as usize + 64)?;
     whole.fill_bytes(0xff)?;
     let (o, lse) = (whole.slice(first..)?, device.alloc::<f32>(problem.lse_len() as usize + 3)?);
@@ -302,7 +302,7 @@ pub(crate) fn random(rng: &mut StdRng, dtype: DType, dim: i64, most: i64) -> Res
     }
     let widen = below(4);
     if widen == 0 {
-        // Gaps behind rows, of a multiple of 16 bytes or of one element.
+        // Gaps after rows, of a multiple of 16 bytes or of one element.
         let gap = if below(2) == 0 { 16 } else { 1 };
         for tensor in Tensor4::ALL {
             let [rows, _, heads, _] = problem.array(tensor).extents();

@@ -49,7 +49,7 @@ fn outputs<T: Element + Pod>(
     }
 }
 
-/// The scales of an operand, with no numbers beside them: a kernel that reads a scale behind the rows is found out.
+/// The scales of an operand, with no numbers beside them: a kernel that reads a scale after the rows is found out.
 fn scales(problem: &Problem, operand: Operand, seed: u64) -> Vec<f32> {
     let [m, n, k] = problem.mnk();
     let (rows, pitch) =

@@ -31,7 +31,7 @@ fn lay(extents: &[i64], strides: &[i64]) -> Result<Lay, Failure> {
     Ok(Lay::new(&Shape::flat(&extents)?, &Strides::flat(&strides)?)?)
 }
 
-/// Strides in a random order, with gaps now and then; multiples of `of` behind the first.
+/// Strides in a random order, with gaps now and then; multiples of `of` after the first.
 fn strides(rng: &mut StdRng, extents: &[i64], of: i64) -> Vec<i64> {
     let mut order: Vec<usize> = (0..extents.len()).collect();
     order.shuffle(rng);

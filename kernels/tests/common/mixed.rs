@@ -87,7 +87,7 @@ fn run<W: Element + Pod, S: Element + Pod, C: Element + Pod>(
     let a = filled::<bf16>(problem.a().span() as usize, Data::Random, 1);
     let b = filled::<W>(problem.b().span() as usize, Data::Random, 2);
     let mut scales = filled::<S>((groups.max(1) * pitch) as usize, Data::Random, 3);
-    // Sums of integers are kept within what a C of 8 bits holds; a kernel that reads a scale behind the rows is found out.
+    // Sums of integers are kept within what a C of 8 bits holds; a kernel that reads a scale after the rows is found out.
     let size = if W::DTYPE.is_float() { 1.0 } else { 127.0 };
     for (i, scale) in scales.iter_mut().enumerate() {
         let inside = i as i64 % pitch < n;

@@ -104,7 +104,7 @@ fn expected<T: Element>(problem: &Problem, l: i64, a: &[T], b: &[T], bias: &[f32
     let (of_a, of_b) = (problem.a().batch_stride() * l, problem.b().batch_stride() * l);
     let lens = [n, m, m, 1];
     let mut out = lens.map(|len| vec![[0f64; 2]; len as usize]);
-    // The error of a sum, of its K products and of those that are added up here; twice for the values behind the bias.
+    // The error of a sum, of its K products and of those that are added up here; twice for the values after the bias.
     let of_sum = 1e-5 * ((k + 1) as f64).sqrt();
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         let products = |x: i64| {

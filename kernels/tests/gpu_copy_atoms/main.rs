@@ -66,7 +66,7 @@ pub(crate) fn linear<E: Engine<Index = Expr>>(ends: &Ends, tensor: &Tensor<E>) -
 pub(crate) const WAIT: &str =
     "{ .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0; @!done bra WAIT; }";
 
-/// An mbarrier behind `bytes` bytes of shared memory. The first thread initialises it to wait for as many bytes.
+/// An mbarrier after `bytes` bytes of shared memory. The first thread initialises it to wait for as many bytes.
 pub(crate) fn expect(b: &mut Builder, ends: &Ends, bytes: i64, blocks: u32) -> Result<Expr, Error> {
     let address = &ends.shared + bytes;
     let (barrier, bytes) = (b.value(&address, Width::W32)?, b.value(&Expr::from(bytes), Width::W32)?);

@@ -87,7 +87,7 @@ fn each_row_is_in_one_tile_and_loads_are_even() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whole tiles come head by head and last tiles behind them; under a mask, heads whose keys and values stay in the cache come together, longest first.
+/// Whole tiles come head by head and last tiles after them; under a mask, heads whose keys and values stay in the cache come together, longest first.
 #[test]
 fn the_order_keeps_to_what_stays_in_the_cache() -> Result<(), Failure> {
     let problem = Problem::new(DType::Bf16, Order::Bhsd, [1, 3, 500, 500, 128])?;

@@ -279,7 +279,7 @@ impl Lay {
             }
             let workers = gcd(extent, rest);
             rest /= workers;
-            // What follows from static extents alone is static.
+            // A number that follows from static extents alone is static.
             let workers = if leaf.is_static() { Int::fixed(workers) } else { Int::value(workers) };
             tri!(out.push(workers, Stride::Int(step)));
             step = tri!(step.mul(leaf));

@@ -1,4 +1,4 @@
-//! What two layouts share: the run of indices that both have at the same coordinates.
+//! The common part of two layouts: the run of indices that both have at the same coordinates.
 
 use crate::arith::ask;
 use crate::{Error, F2Matrix, Int, Lay, Stride};

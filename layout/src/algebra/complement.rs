@@ -9,7 +9,7 @@ use crate::{Error, Int, Lay, Stride};
 
 const OP: &str = "complement";
 
-/// What to do where a mode ends inside the step of the next one.
+/// The behaviour if a mode ends inside the step of the next one.
 #[derive(Clone, Copy)]
 enum Holes {
     Refuse,
@@ -34,7 +34,7 @@ impl Lay {
     ///
     /// # Errors
     /// [`Error::NotTractable`] where the holes are irregular, [`Error::Overlap`] where modes overlap, [`Error::NonPositiveStride`];
-    /// [`Error::NotKnown`] and [`Error::NeedsFact`] where a symbol decides; [`Error::Unsupported`] for basis strides, and beside F2 columns
+    /// [`Error::NotKnown`] and [`Error::NeedsFact`] where a symbol decides; [`Error::Unsupported`] for basis strides, and with F2 columns
     /// for an extent that is no power of two.
     pub const fn complement(&self, cotarget: Int) -> Result<Lay, Error> {
         called!("complement", self.complement_with(cotarget, Holes::Refuse))

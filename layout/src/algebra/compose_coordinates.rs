@@ -29,7 +29,7 @@ pub(crate) const fn along(of: &Lay, i: usize) -> Option<ModePath> {
     }
 }
 
-/// Refuses integers and columns beside basis vectors, and strides along a mode beside strides along modes of that mode.
+/// Refuses integers and columns mixed with basis vectors, and strides along a mode mixed with strides along modes of that mode.
 pub(crate) const fn require_coordinates(op: &'static str, right: &Lay, r: Node) -> Result<(), Error> {
     let mut i = r.begin;
     while i < r.end {

@@ -45,7 +45,7 @@ impl Lay {
     /// [`Error::ShapeDivisibility`] where there are too many to look at); [`Error::Carry`] where the leaves interact, with a witness; [`Error::NeedsFact`] and [`Error::NotKnown`] where a symbol decides;
     /// [`Error::NonPositiveStride`] for a negative right-hand stride unless `self` is a single mode; [`Error::NoLayout`] where F2 columns on the
     /// right come out as neither integers nor columns; [`Error::ModeOutOfRange`] for a basis vector along a mode that `self` does not have,
-    /// [`Error::MixedModes`] for strides along a mode and along a mode of that mode, [`Error::Unsupported`] for integers beside basis vectors;
+    /// [`Error::MixedModes`] for strides along a mode and along a mode of that mode, [`Error::Unsupported`] for integers mixed with basis vectors;
     /// [`Error::Capacity`], [`Error::Overflow`].
     pub const fn composition(&self, right: &Lay) -> Result<Lay, Error> {
         written!(|out| compose_into(self, self.root(), right, right.root(), out))

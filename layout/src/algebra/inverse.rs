@@ -33,7 +33,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Overflow`]; [`Error::Unsupported`] for products of more than three symbolic factors, and beside F2
+    /// [`Error::Overflow`]; [`Error::Unsupported`] for products of more than three symbolic factors, and with F2
     /// columns for an extent that is no power of two before the last column.
     pub const fn right_inverse(&self) -> Result<Lay, Error> {
         let flat = self.coalesce();

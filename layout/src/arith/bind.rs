@@ -39,7 +39,7 @@ impl Int {
         Ok(out)
     }
 
-    /// The same integer with more facts about one of its symbols, beside the facts that are known already.
+    /// The same integer with more facts about one of its symbols, in addition to the known ones.
     ///
     /// ```
     /// use girih_layout::{Int, Symbol};

@@ -1,4 +1,4 @@
-//! Whether bounded multiples of some strides have a given sum: what overlap and preimages ask.
+//! Whether bounded multiples of some strides have a given sum, the question of overlap and of preimages.
 //!
 //! In general that is a knapsack, and has no fast answer. The strides of layouts build on one another, so that three
 //! things decide nearly all of them at once: modes that fill one another's gaps are one mode; a digit must leave a rest

@@ -1,4 +1,4 @@
-//! What can fail on a leaf: checked arithmetic, questions that facts about symbols decide, and paths that are joined.
+//! Fallible operations on leaves: checked arithmetic, questions that facts about symbols decide, and paths that are joined.
 
 mod add_mul;
 pub(crate) mod ask;

@@ -1,4 +1,4 @@
-//! Paths from the modes that they go through.
+//! Construction of mode paths.
 
 use crate::{Error, ModePath};
 

@@ -1,4 +1,4 @@
-//! Strides times integers, and strides of which an operation needs the integer.
+//! Strides times integers, and the integers of strides for operations that need one.
 
 use crate::leaf::step::{COLUMN, Step};
 use crate::{Error, Int, Stride};

@@ -16,29 +16,29 @@ pub enum Error {
     Parse {
         /// The byte, counted from 0.
         at: usize,
-        /// What would have been accepted there.
+        /// The text that is accepted there.
         expected: &'static str,
     },
     /// A number does not fit in 64 bits (or a symbol's denominator in 20).
     Overflow {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
     },
     /// More leaves than [`MAX_LEAVES`](crate::MAX_LEAVES) or deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     Capacity {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
     },
     /// Two trees differ where they must agree.
     NotCongruent {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// The first leaf, counted from 0, at which they differ.
         leaf: usize,
     },
     /// The number of modes is wrong.
     RankMismatch {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// The rank of the layout.
         rank: usize,
@@ -61,7 +61,7 @@ pub enum Error {
     },
     /// Strides along a mode of the coordinates, and strides along modes of that mode.
     MixedModes {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// The mode that is a number and a tuple.
         mode: ModePath,
@@ -84,7 +84,7 @@ pub enum Error {
     },
     /// An index that a layout does not have.
     NoCoordinate {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// The index.
         index: i64,
@@ -96,9 +96,9 @@ pub enum Error {
         /// The leaf's extent.
         extent: i64,
     },
-    /// A stride that neither divides nor is divided by the extent that it meets.
+    /// A stride that neither divides nor is divided by the extent that it is matched with.
     StrideDivisibility {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// In a composition, the extent of the left-hand mode; in an upcast, the elements of a unit.
         extent: i64,
@@ -109,23 +109,23 @@ pub enum Error {
     },
     /// An extent that is not a multiple of a required divisor.
     ShapeDivisibility {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
-        /// What must divide the extent.
+        /// The required divisor of the extent.
         divisor: Quote,
         /// The extent.
         shape: Quote,
     },
     /// The right-hand modes carry into one another, so that composing them one by one is wrong.
     Carry {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// A coordinate at which the carry shows, unless the domain is too large to search.
         witness: Option<Witness>,
     },
     /// No layout has the values of the function, whatever its strides.
     NoLayout {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// A coordinate at which this shows, if indices are numbers: [`Witness::obtained`] is the only index that the
         /// values before allow.
@@ -134,9 +134,9 @@ pub enum Error {
     /// With the modes sorted by stride, a stride does not build on the modes before. In a complement it must be a
     /// multiple of the end of the modes below (extent times stride), in a left inverse a multiple of the stride before.
     NotTractable {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
-        /// What must divide the stride.
+        /// The required divisor of the stride.
         step: Quote,
         /// The stride.
         stride: Quote,
@@ -150,14 +150,14 @@ pub enum Error {
     },
     /// A negative stride where the operation needs strides of at least 0.
     NonPositiveStride {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// The stride.
         stride: Quote,
     },
     /// A symbol's facts don't decide the question; the named fact would.
     NeedsFact {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// The symbol.
         symbol: Symbol,
@@ -166,7 +166,7 @@ pub enum Error {
     },
     /// A symbolic integer where a known number is needed.
     NotKnown {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// The integer.
         value: Quote,
@@ -182,16 +182,16 @@ pub enum Error {
     },
     /// A search that ended before it had an answer: many modes have strides that don't build on one another.
     Undecided {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
         /// The steps after which the search ends.
         steps: u32,
     },
     /// A meaningful request that this operation does not do.
     Unsupported {
-        /// What was computed.
+        /// The operation.
         op: &'static str,
-        /// What the operation does not support.
+        /// The unsupported case.
         what: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! Functions point by point, for the questions that rules leave open.
+//! Enumeration of functions point by point, for questions that the symbolic rules cannot decide.
 
 pub(crate) mod definition;
 pub(crate) mod space;

@@ -44,7 +44,7 @@ impl Parts {
         Ok(out)
     }
 
-    /// The coordinate of `of`, the layout of these parts, that is `inputs` in the map and `upper` beside it.
+    /// The coordinate of `of`, the layout of these parts, that is `inputs` in the map and `upper` in the other part.
     pub(crate) const fn coord(&self, of: &Lay, inputs: i64, upper: &Coord) -> Result<Coord, Error> {
         let mut out = Coord::zeros(of.shape.profile);
         let (mut rest, mut k, mut i) = (inputs, 0, 0);
@@ -139,7 +139,7 @@ impl Lay {
             if i == parts.low.leaf_count() {
                 return Ok(parts);
             }
-            // The first leaf outside of the map stands before a leaf of the map: widen the map to include it.
+            // The first leaf outside of the map is before a leaf of the map: widen the map to include it.
             least = match (self.extent(i).get(), self.step(i)) {
                 (Some(extent), Stride::Int(d)) if extent & (extent - 1) == 0 && d.coef > 0 => {
                     let width = d.coef.ilog2() + extent.ilog2();

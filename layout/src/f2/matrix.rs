@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::{Error, Int};
 
-/// What an error calls the operation.
+/// The name of the operation in errors.
 pub(crate) const OP: &str = "an F2 matrix";
 
 /// The most bits of an index that a matrix maps.

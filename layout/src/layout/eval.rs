@@ -129,7 +129,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// As [`Lay::crd2idx`], where a symbolic extent decides; [`Error::Unsupported`] for symbolic strides beside F2 columns that the coordinate
+    /// As [`Lay::crd2idx`], where a symbolic extent decides; [`Error::Unsupported`] for symbolic strides mixed with F2 columns that the coordinate
     /// reaches; those of [`Sum::add`].
     pub const fn index(&self, coord: &Coord) -> Result<Sum, Error> {
         self.index_by(coord, Rule { extended: false })

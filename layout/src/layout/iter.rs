@@ -45,7 +45,7 @@ pub struct Indices {
 struct Wheel {
     digit: i64,
     extent: i64,
-    /// What a step of the digit adds to the sum, and what the digit's return to 0 adds.
+    /// The increment of the sum at a step of the digit, and at the digit's return to 0.
     step: i64,
     back: i64,
     /// The F2 column, and the exclusive or of the shifted columns that the digit selects.

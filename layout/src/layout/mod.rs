@@ -1,4 +1,4 @@
-//! Layouts themselves: made, evaluated, sliced, counted through, and asked about their domain and codomain; and the tilers.
+//! Layouts: construction, evaluation, slices, iteration, domain and codomain; and the tilers.
 
 mod codomain;
 mod eval;

@@ -172,7 +172,7 @@ impl Lay {
         let mut out = *self;
         while out.rank() < rank {
             let longer = if before { tri!(out.prepend(mode)) } else { tri!(out.append(mode)) };
-            // An empty tuple is no mode beside others, however often it comes.
+            // An empty tuple is no mode among others, however often it comes.
             if longer.rank() == out.rank() {
                 return Err(Error::Unsupported { op, what: "a mode that is an empty tuple" });
             }

@@ -95,7 +95,7 @@ impl Lay {
             return self.columns_met_twice(op, origin);
         }
         // Of two coordinates with the same index, some leaf is the first in which they differ. Let that of the first be
-        // greater by 1 + x there; in the leaves behind it the differences are -(s-1) + x for an x below 2s-1.
+        // greater by 1 + x there; in the leaves after it the differences are -(s-1) + x for an x below 2s-1.
         let mut first = 0;
         while first < self.leaf_count() {
             let (extent, stride) = tri!(self.known_mode(op, first));

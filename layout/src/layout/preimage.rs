@@ -20,7 +20,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotKnown`] for symbols; [`Error::Unsupported`] for basis strides, and beside F2 columns for an extent that is no power of two;
+    /// [`Error::NotKnown`] for symbols; [`Error::Unsupported`] for basis strides, and with F2 columns for an extent that is no power of two;
     /// [`Error::Undecided`] where many modes with unrelated strides make the search too long; [`Error::Overflow`] past 128 bits.
     pub const fn preimage(&self, index: i64) -> Result<Option<Coord>, Error> {
         if self.has_columns() {

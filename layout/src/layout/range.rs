@@ -28,7 +28,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for basis strides and for F2 columns beside an extent that is no power of two, [`Error::NotKnown`] for
+    /// [`Error::Unsupported`] for basis strides and for F2 columns with an extent that is no power of two, [`Error::NotKnown`] for
     /// symbols, [`Error::Overflow`].
     pub const fn min_index(&self) -> Result<i64, Error> {
         self.extreme(false)

@@ -1,4 +1,4 @@
-//! How operations write layouts: leaf by leaf, subtree by subtree, with the symbols that the leaves refer to.
+//! Construction of layouts by operations: leaf by leaf or subtree by subtree, with the symbols of the leaves.
 
 use crate::leaf::step::Step;
 use crate::tuple::profile::{Node, Profile};
@@ -14,7 +14,7 @@ impl Lay {
         self.shape.profile.close();
     }
 
-    /// Adds what is known of a symbol. Returns whether the layout has the symbol.
+    /// Adds the facts of a symbol. Returns whether the layout contains the symbol.
     pub(crate) const fn learn(&mut self, symbol: Symbol) -> bool {
         self.shape.learn(symbol)
     }
@@ -25,7 +25,7 @@ impl Lay {
         self.shape.leaves.factors(leaves, symbols).chain(self.steps.factors(leaves, symbols))
     }
 
-    /// The factors that the leaves refer to.
+    /// The factors that the leaves refer to, as a bit mask.
     const fn used(&self) -> u16 {
         self.shape.leaves.used(self.leaf_count()) | self.steps.used(self.leaf_count())
     }
@@ -158,7 +158,7 @@ impl Lay {
         Ok(())
     }
 
-    /// A subtree as a layout of its own: this layout, if the subtree is the whole tree, or a copy in `room`.
+    /// A subtree as a layout: this layout if the subtree is the whole tree, else a copy in `room`.
     pub(crate) const fn subtree<'a>(&'a self, node: Node, room: &'a mut Lay) -> Result<&'a Lay, Error> {
         if self.root().same(node) {
             return Ok(self);

@@ -1,5 +1,5 @@
-//! What is at the leaves of tuples: integers with their symbols, strides, and the positions of coordinates. Nothing here can fail; what
-//! can is in `arith`, because an error quotes leaves.
+//! Leaves of tuples: integers with their symbols, strides, and the positions of coordinates. All functions here are total; the fallible ones are in
+//! `arith`, because an error quotes leaves.
 
 pub(crate) mod crd;
 pub(crate) mod int;

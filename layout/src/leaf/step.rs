@@ -1,4 +1,4 @@
-//! Strides as the operations compute with them.
+//! Strides in the form in which operations compute.
 
 use crate::{Int, ModePath, Stride};
 

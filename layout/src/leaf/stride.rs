@@ -25,7 +25,7 @@ pub enum Stride {
         mode: ModePath,
     },
     /// A column over F2, printed `^5`: the bits of the digit select shifted copies of the column, and the copies of all
-    /// leaves are joined by exclusive or, `(8,8):(^1,^9)` being `Sw<3,0,3> o (8,8):(1,8)`. Where integers are beside
+    /// leaves are joined by exclusive or, `(8,8):(^1,^9)` being `Sw<3,0,3> o (8,8):(1,8)`. If integers are mixed with
     /// columns, the integers are added up first, and the sum joins the columns by exclusive or.
     F2(u64),
 }

@@ -39,7 +39,7 @@ pub struct Symbol {
     facts: Facts,
 }
 
-/// What is known of a symbol: all facts that were stated, with the bounds moved inwards to multiples of the divisor.
+/// The facts of a symbol, with the bounds moved inwards to multiples of the divisor.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
     divisor: i64,

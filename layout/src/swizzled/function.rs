@@ -19,7 +19,7 @@ pub trait IndexFn {
     /// The value at an index.
     ///
     /// # Errors
-    /// Whatever keeps the function from having a value there.
+    /// The reason why the function has no value there.
     fn index(&self, index: i64) -> Result<i64, Error>;
 }
 

@@ -18,7 +18,7 @@ impl Composed {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for an offset ([`Composed::decay`] returns an offset beside the layout), for an extent
+    /// [`Error::Unsupported`] for an offset ([`Composed::decay`] returns an offset with the layout), for an extent
     /// inside the swizzle's period that is no power of two and for strides that carry there; [`Error::NeedsFact`] and
     /// [`Error::NotKnown`] for symbols there.
     pub const fn columns(&self) -> Result<Lay, Error> {

@@ -1,22 +1,22 @@
-//! Reading what is known of symbols, behind the text that they are in.
+//! Parses the clause of facts about symbols, which follows a layout.
 //!
 //! ```text
 //! clause = "where" known {"," known}
 //! known  = "s" id "=" fact {"," fact}
 //! fact   = ("divisible_by" | "at_least" | "at_most") "(" number ")"
 //! ```
-//! A symbol is in the clause once, has each fact once, and some number agrees with its facts.
+//! Each symbol is in the clause once, and has each fact once. Some number must satisfy all facts of a symbol.
 
 use crate::text::parse::Cursor;
 use crate::{Error, Symbol};
 
 const FACTS: [&[u8]; 3] = [b"divisible_by", b"at_least", b"at_most"];
 
-/// A clause as far as it is read.
+/// The state of a clause that is being parsed.
 pub(crate) struct Clause {
-    /// The symbols that the clause has.
+    /// The symbols that have been parsed, by id.
     seen: [bool; 256],
-    /// Where the last of them begins.
+    /// The position in the text of the last symbol.
     pub(crate) at: usize,
     /// Whether a further symbol follows; `None` before the clause.
     more: Option<bool>,
@@ -27,7 +27,7 @@ impl Clause {
 }
 
 impl Cursor<'_> {
-    /// The next symbol of a clause with its facts, `None` behind the last one.
+    /// The next symbol of a clause with its facts; `None` after the last one.
     pub(crate) const fn known(&mut self, clause: &mut Clause) -> Result<Option<Symbol>, Error> {
         let more = match clause.more {
             Some(more) => more,

@@ -1,4 +1,4 @@
-//! The text form: how trees and layouts are read and printed. The grammar is in `parse.rs`.
+//! The text form of trees and layouts: parsing and printing. The grammar is in `parse.rs`.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,7 +8,7 @@ use crate::text::facts::Clause;
 use crate::text::parse::{Kind, cursor};
 use crate::{Composed, Coord, Crd, Error, Int, Lay, Shape, Strides, Sum, Swizzle, Tiler};
 
-/// The value with what the clause at the cursor says of its symbols, up to the end of the text.
+/// The value with the facts of the clause at the cursor, up to the end of the text.
 macro_rules! with_facts {
     ($cursor:ident, $value:expr, $end:literal) => {{
         let (mut value, mut clause) = ($value, Clause::NEW);
@@ -144,8 +144,7 @@ impl Lay {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Parse`] with the byte where the text stops making sense, [`Error::NotCongruent`], [`Error::NonPositiveShape`],
-    /// [`Error::Capacity`].
+    /// [`Error::Parse`] with the byte of the error, [`Error::NotCongruent`], [`Error::NonPositiveShape`], [`Error::Capacity`].
     pub const fn parse(text: &str) -> Result<Lay, Error> {
         let mut cursor = cursor(text);
         with_facts!(cursor, tri!(cursor.layout()), "':' and strides, or the end of the text")

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::{Error, Int, Lay};
 
-/// The indices of a layout as a table, a row for each coordinate of mode 0 and a column for each of the modes behind it; see [`Lay::table`].
+/// The indices of a layout as a table, a row for each coordinate of mode 0 and a column for each of the modes after it; see [`Lay::table`].
 ///
 /// ```
 /// use girih_layout::lay;

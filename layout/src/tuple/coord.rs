@@ -41,7 +41,7 @@ impl Coord {
     }
 }
 
-/// The coordinate of `shape`, congruent to it, that is number `index` (CuTe guide, 01 Layout).
+/// The coordinate of `shape`, congruent to it, at the 1-D coordinate `index` (CuTe guide, 01 Layout).
 ///
 /// ```
 /// use girih_layout::{Shape, idx2crd};
@@ -55,7 +55,7 @@ pub const fn idx2crd(shape: &Shape, index: i64) -> Result<Coord, Error> {
     idx2crd_impl(shape, index, false)
 }
 
-/// [`idx2crd`] without an upper end: the last leaf takes what is left, as in CuTe.
+/// [`idx2crd`] without an upper bound: the last leaf takes the rest, as in CuTe.
 ///
 /// ```
 /// use girih_layout::{Shape, idx2crd_extended};
@@ -126,8 +126,7 @@ const fn natural_into(shape: &Shape, n: Node, coord: &Coord, c: Node, out: &mut 
     Ok(())
 }
 
-/// The number of a coordinate of `shape`: 1-D, leftmost leaf fastest (CuTe's `crd2idx` of a coordinate and a shape).
-/// [`idx2crd`] is the inverse.
+/// The 1-D coordinate of a coordinate of `shape`, leftmost leaf fastest (CuTe's `crd2idx` of a coordinate and a shape). [`idx2crd`] is the inverse.
 ///
 /// ```
 /// use girih_layout::{Coord, Shape, crd2idx};
@@ -167,7 +166,7 @@ pub const fn crd2idx(shape: &Shape, coord: &Coord) -> Result<i64, Error> {
     Ok(index)
 }
 
-/// The coordinate of the same number in another shape (CuTe's `crd2crd`).
+/// The coordinate in another shape with the same 1-D coordinate (CuTe's `crd2crd`).
 ///
 /// ```
 /// use girih_layout::{Coord, Shape, crd2crd};

@@ -1,4 +1,4 @@
-//! Taking trees apart and building them (CuTe's `tuple_algorithms.hpp`). [`Lay`](crate::Lay) has the same operations on its modes.
+//! Editing of trees (CuTe's `tuple_algorithms.hpp`). [`Lay`](crate::Lay) has the same operations on its modes.
 
 use crate::tuple::profile::Node;
 use crate::{Error, Profile, Tuple};

@@ -161,7 +161,7 @@ impl Shape {
     }
 }
 
-/// `a < b`, or the fact that would tell.
+/// `a < b`, or the fact that would decide it.
 const fn less(a: Int, b: Int) -> Result<bool, Error> {
     const OP: &str = "an order";
     if let Some(less) = a.less(b) {

@@ -1,4 +1,4 @@
-//! The shape of a tree: which leaves are in a tuple together.
+//! Profiles: the nesting of a tree without its leaves' values.
 
 use core::hash::{Hash, Hasher};
 

@@ -175,7 +175,7 @@ impl IntTuple {
     }
 }
 
-/// What a leaf requires of the subtree in its place.
+/// The requirement of a leaf on the subtree in its place.
 #[derive(Clone, Copy)]
 enum Leaf {
     Any,

@@ -94,7 +94,7 @@ impl Sum {
         }
     }
 
-    /// The known number that is at the end of the sum.
+    /// The constant term.
     ///
     /// ```
     /// use girih_layout::Sum;
@@ -237,7 +237,7 @@ impl Sum {
         Ok(out)
     }
 
-    /// The same sum with more facts about a symbol, beside the facts that are known already.
+    /// The same sum with more facts about a symbol, in addition to the known ones.
     ///
     /// ```
     /// use girih_layout::{Sum, Symbol};
@@ -266,7 +266,7 @@ impl Sum {
         Sum { constant: self.constant, fixed: self.fixed, ..Sum::ZERO }
     }
 
-    /// The sum added up anew, now that each symbol has the facts of all products.
+    /// The sum in normal form again, now that each symbol has the facts of all products.
     pub(crate) const fn settled(self) -> Result<Sum, Error> {
         let (mut out, mut i) = (self.without_terms(), 0);
         while i < self.len as usize {
@@ -370,7 +370,7 @@ impl fmt::Display for Sum {
         let constant = (self.constant != 0).then_some(Int::value(self.constant));
         for (i, mut term) in self.terms().chain(constant).enumerate() {
             if i > 0 {
-                // The least number of 64 bits has no opposite and keeps its sign.
+                // The least 64-bit number has no negation and keeps its sign.
                 let opposite = if term.coefficient() < 0 { term.neg().ok() } else { None };
                 f.write_str(if opposite.is_some() { " - " } else { " + " })?;
                 term = opposite.unwrap_or(term);

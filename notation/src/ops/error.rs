@@ -1,4 +1,4 @@
-//! Why an operation has no result.
+//! The errors of operations by name.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum OpError {
     Args {
         /// The name of the argument.
         name: String,
-        /// What the argument should be.
+        /// The expected argument.
         expected: &'static str,
     },
     /// The text of an argument is malformed.
@@ -22,7 +22,7 @@ pub enum OpError {
         name: String,
         /// The text of the argument.
         text: String,
-        /// What is wrong with the text.
+        /// The error in the text.
         source: Box<girih_layout::Error>,
     },
     /// The operation refuses its operands.

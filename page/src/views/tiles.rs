@@ -141,7 +141,7 @@ fn lines(explanation: &Explanation, program: &str) -> Vec<Line> {
         if bare.starts_with('%') && bare.contains(" = ") {
             of.extend(ops.next().map(|id| (at, id)));
         }
-        // What is said of a loop stands behind its end.
+        // Notes on a loop are after its end.
         if bare.starts_with('}') {
             let begin: Option<usize> = open.pop();
             if let Some(id) = begin.and_then(|begin| of.remove(&begin)) {

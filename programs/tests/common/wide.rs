@@ -103,7 +103,7 @@ pub(crate) fn segments(device: &Device) -> Outcome {
     for (n, count, most) in
         [(1, 1, 1), (5000, 3000, 4), (5000, 7, 2000), (2048, 40, 1), (3000, 1, 3000), (700, 900, 9)]
     {
-        // Elements before the first segment and behind the last, and segments without any at both ends.
+        // Elements before the first segment and after the last, and segments without any at both ends.
         let mut offsets = vec![rng.random_range(0..=n / 4)];
         while offsets.len() <= count {
             let length = if rng.random_bool(0.3) { 0 } else { rng.random_range(0..=most) };

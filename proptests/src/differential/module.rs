@@ -148,7 +148,7 @@ fn parameters() -> Vec<Variable> {
     parameters
 }
 
-/// The thread's number, its places in the inputs and results, its rows.
+/// The thread's index, its places in the inputs and results, its rows.
 fn prologue() -> Vec<Statement> {
     use Opcode as O;
     use Type as T;

@@ -15,7 +15,7 @@ pub fn check(inst: &Inst) -> Result<&'static Form, Error> {
     resolve(inst, None).map(|(form, _)| form)
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Symbol {
     Register(Type),
@@ -222,7 +222,7 @@ pub(crate) fn accessed(inst: &Inst) -> (Vec<&Name>, Vec<&Name>) {
     (written, read)
 }
 
-/// What of an instruction's operands does not fit a form: their number, or the operand of a number from 0.
+/// The mismatch of an instruction's operands and a form: their number, or the operand of an index from 0.
 enum Misfit {
     Count,
     Operand(usize, Kind),

@@ -171,12 +171,12 @@ macro_rules! exchange {
     };
 }
 
-/// Forms with the scope `.sys`, which PTX 8.4 brought.
+/// Forms with the scope `.sys`, which PTX 8.4 introduced.
 const fn systemwide([load, store]: [Form; 2]) -> [Form; 2] {
     [load.since(8, 4, 70), store.since(8, 4, 70)]
 }
 
-/// Forms that sm_90 brought.
+/// Forms that sm_90 introduced.
 const fn modern([any, hinted]: [Form; 2]) -> [Form; 2] {
     [any.since(7, 8, 90), hinted.since(7, 8, 90)]
 }

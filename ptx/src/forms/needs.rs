@@ -1,18 +1,18 @@
-//! Since when: the lowest `.version` and the lowest architecture that an instruction needs.
+//! The lowest `.version` and the lowest architecture that an instruction needs.
 
 use super::Form;
 use crate::{Directive, Modifier, Special, Target, Type, Word};
 
 /// The lowest `.version` and `.target` that something needs.
 ///
-/// Nothing below PTX 6.0 and sm_70 is told apart.
+/// PTX 6.0 and sm_70 stand for all older ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// `.version`, major and minor.
     pub version: (u8, u8),
     /// The architecture: 90 for sm_90.
     pub sm: u32,
-    /// Whether only that architecture will do (`sm_90a`), not its successors.
+    /// Whether the feature exists on that architecture alone (`sm_90a`), not on its successors.
     pub specific: bool,
 }
 
@@ -56,7 +56,7 @@ impl Form {
 }
 
 impl Modifier {
-    /// The needs of the modifier, wherever it is.
+    /// The needs of the modifier, in any instruction.
     pub fn needs(self) -> Needs {
         match self {
             Modifier::Word(word) => match word {
@@ -112,7 +112,7 @@ impl Directive {
 }
 
 impl Target {
-    /// The `.version` that brought the target itself.
+    /// The `.version` that introduced the target itself.
     pub fn version(self) -> (u8, u8) {
         match (self.sm, self.suffix) {
             (..75, _) => (6, 0),

@@ -1,10 +1,10 @@
-//! What may be in an operand's place.
+//! The kinds of operands.
 
 use super::check::{Filled, Names, Symbol};
 use super::{Count, Kind, Space, Ty};
 use crate::{Address, Modifier, Name, Operand, Special, Type, VarSpace, Word};
 
-/// What decides whether an operand fits: the modifiers, and the names in scope.
+/// The context in which an operand is checked: the modifiers, and the names in scope.
 pub(super) struct Context<'a> {
     pub(super) filled: &'a Filled,
     pub(super) names: Option<&'a dyn Names>,
@@ -58,7 +58,7 @@ impl Context<'_> {
         }
     }
 
-    /// What `name` stands for; `None` if that is not known.
+    /// The meaning of `name`; `None` if it is not known.
     fn symbol(&self, name: &str) -> Option<Symbol> {
         self.names.and_then(|names| names.symbol(name))
     }

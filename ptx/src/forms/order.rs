@@ -2,7 +2,7 @@
 //!
 //! The table has the modifiers of a form in one order, that of the PTX ISA. `ptxas` reads the words that belong to an instruction's
 //! name first, as in `cp.async` and `mul.lo`, and the other modifiers in any order, as in `ldmatrix.sync.aligned.x4.m8n8.shared.b16`.
-//! Modifiers that only their place tells apart keep their order: types, state spaces, the layouts of two matrices.
+//! Modifiers that only their position distinguishes keep their order: types, state spaces, the layouts of two matrices.
 
 use std::borrow::Cow;
 

@@ -82,7 +82,7 @@ impl Display for Place<'_> {
     }
 }
 
-/// What an operand of `kind` must be, given the modifiers.
+/// The accepted operands of `kind`, given the modifiers.
 pub(super) fn expected_operand(kind: Kind, filled: &Filled) -> String {
     let ty = |ty: Ty| {
         let wider = if matches!(ty, Ty::Wider(_)) { " or wider" } else { "" };

@@ -97,7 +97,7 @@ macro_rules! wgmma {
     };
 }
 
-/// Products of a signed and an unsigned matrix, which PTX 8.4 brought.
+/// Products of a signed and an unsigned matrix, which PTX 8.4 introduced.
 const fn mixed([shared, registers]: [Form; 2]) -> [Form; 2] {
     [shared.since(8, 4, 90), registers.since(8, 4, 90)]
 }

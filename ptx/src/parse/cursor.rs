@@ -1,4 +1,4 @@
-//! The parser's place among the tokens.
+//! The parser's position among the tokens.
 
 use std::collections::HashMap;
 

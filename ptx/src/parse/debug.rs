@@ -8,7 +8,7 @@ use crate::ast::*;
 use crate::lex::{Lexeme, Token};
 use crate::literal::integer;
 
-/// The string behind each label of the `.debug_str` section, up to the zero byte that ends it.
+/// The string after each label of the `.debug_str` section, up to the zero byte that ends it.
 pub(super) fn strings<'t>(tokens: &[Lexeme<'t>]) -> HashMap<&'t str, Name> {
     let mut strings = HashMap::new();
     let starts = tokens.windows(3).enumerate().filter(|(_, window)| {

@@ -18,7 +18,7 @@ pub(super) struct Block {
     nodes: Vec<Node>,
     /// Registers of 16 bits that each value takes.
     halves: Vec<u32>,
-    /// Values that are live behind the block.
+    /// Values that are live after the block.
     out: Vec<bool>,
 }
 

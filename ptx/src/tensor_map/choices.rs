@@ -85,7 +85,7 @@ choices! {
 }
 
 choices! {
-    /// What elements outside of the tensor read as (`CUtensorMapFloatOOBfill`).
+    /// The value of elements outside of the tensor (`CUtensorMapFloatOOBfill`).
     OobFill {
         /// Zero.
         #[default]

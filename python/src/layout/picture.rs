@@ -74,7 +74,7 @@ impl Picture {
 
 #[pymethods]
 impl Picture {
-    /// The index in each cell of a layout: mode 0 counts rows, the modes behind it columns. With `tile`, of (thread, value) -> place in a tile of
+    /// The index in each cell of a layout: mode 0 counts rows, the modes after it columns. With `tile`, of (thread, value) -> place in a tile of
     /// that shape: who owns each place.
     ///
     /// Colours: `together` neighbouring indices share a grey, by itself those that a swizzle moves together; with `dtype` an index has the colour

@@ -12,7 +12,7 @@ use crate::op::{Atomic, AtomicWide, Op, Update};
 use crate::shadow::{Manner, Order};
 use crate::{Error, Space};
 
-/// What an atomic does with the old value and its operand.
+/// The function of the old value and the operand of an atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Add,

@@ -1,5 +1,5 @@
-//! What the generator of a kernel notes beside its text becomes operations, placed after the line that a note is about: claims of the values
-//! of registers, and predicated loads that leave registers undefined.
+//! Turns the notes of a kernel's generator into operations after the lines that the notes are about: claims of the values of registers, and
+//! predicated loads that leave registers undefined.
 
 use crate::Error;
 use crate::lanes::Reg;

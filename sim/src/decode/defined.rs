@@ -1,4 +1,4 @@
-//! Finds the instructions that may meet a register without a value, and how undefined bits pass through each
+//! Finds the instructions that may read an undefined register, and how undefined bits pass through each
 //! instruction.
 
 use girih_ptx::{Inst as Tree, Modifier, Opcode, Operand, Type, Word};
@@ -38,7 +38,7 @@ pub(super) fn flow(inst: &Tree) -> Flow {
         Opcode::Selp => Flow::Chosen([None, Some(File::Pred)]),
         Opcode::Shl | Opcode::Shr => Flow::Chosen([Some(File::W32), None]),
         Opcode::Prmt => Flow::Chosen([None, Some(File::W32)]),
-        // What the inserted bits leave is a copy; a place or a number of bits in a register would decide.
+        // Only the inserted bits are computed, the others are copied. With a position or a length in a register this is not known.
         Opcode::Bfi if inst.operands.iter().rev().take(2).all(|at| matches!(at, Operand::Int(_))) => {
             Flow::Bits
         }

@@ -1,6 +1,5 @@
-//! Functions with stack frames: those that call themselves, directly or not, and those whose address is taken. Their
-//! code is once, before the kernel's, so that lanes in a call, with smaller program counters, go on before the
-//! lanes that wait for them behind it.
+//! Functions with stack frames: recursive functions, and those whose address is taken. Their code is stored once, before the kernel's. So lanes in a
+//! call have smaller program counters, and run before the lanes that wait for them after the call.
 
 use girih_ptx::{self as ptx, Opcode, Operand, Statement};
 
@@ -257,7 +256,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Bytes of local memory, with the stack if there is one; none if 64 bits do not count the bytes.
+    /// Bytes of local memory, with the stack if there is one; `None` if 64 bits do not count the bytes.
     pub(super) fn with_stack(&mut self) -> Option<u64> {
         let Some(registers) = self.code.stack else { return Some(self.local) };
         let base = align_up(self.local, FRAME_ALIGN)?;

@@ -130,7 +130,7 @@ fn guard(guard: Guard) -> Option<Reg> {
     }
 }
 
-/// Where the value of a load ends after instructions that only compute; none if it may end elsewhere.
+/// Where the value of a load ends after instructions that only compute; `None` if it may end elsewhere.
 fn uses(code: &Code, readers: &HashMap<Reg, Vec<usize>>, load: usize) -> Option<Vec<Use>> {
     let mut rest = code.sources[code.insts[load].source as usize].writes.clone();
     let mut seen: HashSet<Reg> = rest.iter().copied().collect();
@@ -141,7 +141,7 @@ fn uses(code: &Code, readers: &HashMap<Reg, Vec<usize>>, load: usize) -> Option<
             let source = &code.sources[inst.source as usize];
             if guard(inst.guard) == Some(reg) {
                 uses.push(Use::Guard);
-                // What a guarded instruction computes depends on the guard.
+                // The result of a guarded instruction depends on the guard.
                 if matches!(inst.op, Op::Lanes(..)) {
                     rest.extend(source.writes.iter().copied().filter(|&reg| seen.insert(reg)));
                 }

@@ -1,4 +1,4 @@
-//! Decoding: makes of a kernel's statements flat code, with numbered registers and resolved labels.
+//! Decoding: translates a kernel's statements to flat code, with numbered registers and resolved labels.
 
 mod atomic;
 mod bits;
@@ -101,7 +101,7 @@ struct Decoder<'a> {
     guard: Guard,
     takes_special: bool,
     flow: Flow,
-    /// What the instruction does with addresses.
+    /// The address arithmetic of the instruction.
     step: Step,
     /// The numbers of the variables that the instruction mentions.
     mentioned: Vec<u32>,

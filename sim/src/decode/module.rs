@@ -1,4 +1,4 @@
-//! Makes of a module a program.
+//! Decodes a module to a program.
 
 use std::sync::Arc;
 

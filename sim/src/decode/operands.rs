@@ -153,7 +153,7 @@ impl Decoder<'_> {
         Ok(Some(reg))
     }
 
-    /// The halves of a declared 128-bit register, the low one first; none if operand `index` is not the name of such a
+    /// The halves of a declared 128-bit register, the low one first; `None` if operand `index` is not the name of such a
     /// register.
     fn halves(&mut self, ops: &[Operand], index: usize) -> Option<[Reg; 2]> {
         let Some(Operand::Name(name)) = ops.get(index) else { return None };

@@ -29,7 +29,7 @@ impl Files {
 pub(super) struct Lines(HashMap<SourcePlace, Inlined>);
 
 impl Lines {
-    /// The source line of the statements after a `.loc`; none where the compiler gives none.
+    /// The source line of the statements after a `.loc`; `None` where the compiler gives none.
     pub(super) fn origin(&mut self, files: &Files, loc: &Loc) -> Option<Arc<Origin>> {
         match &loc.inlined {
             Some(inlined) => self.0.insert(loc.at, inlined.clone()),

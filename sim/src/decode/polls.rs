@@ -1,4 +1,4 @@
-//! Loads that a loop repeats until they bring a certain value: their thread waits for that value.
+//! Loads that a loop repeats until they return a certain value: their thread waits for that value.
 //!
 //! A loop is considered if it is one stretch of code to which only the branch at its end goes back. It waits for the
 //! values of those loads, from addresses that the loop does not change, that decide whether it is repeated. If nothing

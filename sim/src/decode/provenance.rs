@@ -27,7 +27,7 @@ pub(super) enum Step {
     Loads,
 }
 
-/// What the value of a register may be.
+/// The possible values of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
     /// No instruction that writes the register has been looked at yet.
@@ -116,7 +116,7 @@ pub(super) fn mark(code: &mut Code, steps: &[(Step, Vec<u32>)]) {
     }
 }
 
-/// What the result of an instruction may be.
+/// The possible values of an instruction's result.
 fn result(step: Step, mentioned: &[u32], reads: impl Iterator<Item = Held> + Clone) -> Held {
     let sources = mentioned.iter().map(|&of| Held::Address(of)).chain(reads);
     match step {

@@ -16,7 +16,7 @@ use crate::{Error, Space};
 /// are up to 1024.
 const LOCAL_LIMIT: u64 = 64 << 10;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Named {
     /// A register that an instruction has used, and that has a number.

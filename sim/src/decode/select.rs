@@ -35,7 +35,7 @@ pub(super) const COMPARES: &[(Word, Compare)] = &[
     (Word::Le, Compare::Le),
     (Word::Gt, Compare::Gt),
     (Word::Ge, Compare::Ge),
-    // The unsigned comparisons have names of their own, which say no more than the type.
+    // The unsigned comparisons have names of their own. Whether a comparison is unsigned follows from the type too.
     (Word::Lo, Compare::Lt),
     (Word::Ls, Compare::Le),
     (Word::Hi, Compare::Gt),
@@ -105,7 +105,7 @@ pub(super) fn half(ty: Type) -> Option<Type> {
     }
 }
 
-/// The lane function that copies a register of this file, which is not that of predicates.
+/// The lane function that copies a register of a file other than the predicates'.
 fn copy(file: File) -> LaneFn {
     if file == File::W64 { lanes!(u64: |a: u64| a) } else { lanes!(u32: |a: u32| a) }
 }

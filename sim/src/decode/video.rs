@@ -8,7 +8,7 @@ use super::{Decoder, File};
 use crate::Error;
 use crate::lanes::lanes;
 
-/// What an instruction does with each lane of a register.
+/// The function of each lane of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     Add,
@@ -65,7 +65,7 @@ struct Shape {
     add: bool,
 }
 
-/// What an instruction on whole registers does with its result and `c`.
+/// The second function of a video instruction on whole registers, of its result and `c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Second {
     Nothing,

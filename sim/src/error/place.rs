@@ -73,7 +73,7 @@ pub struct Other {
     pub at: Site,
 }
 
-/// What a warp waits for.
+/// The event that a warp waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// A barrier of the warp's block.
@@ -125,7 +125,7 @@ pub enum Awaited {
     },
     /// The issue of a `wgmma`, for which the warp waits, by the other warps of its warpgroup.
     Warpgroup {
-        /// The first warp that has not issued the `wgmma`, by number in its block.
+        /// The first warp that has not issued the `wgmma`, by index in its block.
         warp: u32,
     },
 }
@@ -162,13 +162,13 @@ impl fmt::Display for Awaited {
 pub struct Waiting {
     /// `%ctaid` of the warp's block.
     pub block: [u32; 3],
-    /// The warp's number in its block.
+    /// The warp's index in its block.
     pub warp: u32,
     /// Line of the instruction that waits.
     pub line: u32,
     /// The source line that the instruction was compiled from, if the text has `.loc`.
     pub origin: Option<Arc<Origin>>,
-    /// What the warp waits for.
+    /// The event that the warp waits for.
     pub awaited: Awaited,
 }
 
@@ -183,7 +183,7 @@ impl fmt::Display for Waiting {
     }
 }
 
-/// What is wrong with a use of an mbarrier (PTX ISA, "mbarrier").
+/// The error in a use of an mbarrier (PTX ISA, "mbarrier").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierFault {
     /// There is no mbarrier at the address.

@@ -39,7 +39,7 @@ pub enum Formal {
     Exited,
 }
 
-/// What follows the words "data race" in a message.
+/// The text after the words "data race" in a message.
 impl fmt::Display for Formal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -157,7 +157,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Reads up to 16 bytes from an aligned address in any space but generic. Bytes without a value are a finding.
+    /// Reads up to 16 bytes from an aligned address in any space but generic. Uninitialised bytes are a finding.
     pub(super) fn read(
         &self,
         cx: &mut Context<'_>,
@@ -175,7 +175,7 @@ impl Warp {
         }
     }
 
-    /// As [`Warp::read`], but returns which of the bytes have no value, a bit for each.
+    /// As [`Warp::read`], but returns a mask of the uninitialised bytes, one bit a byte.
     #[inline]
     pub(super) fn read_any(
         &self,
@@ -280,7 +280,7 @@ fn read_shared(
     Ok((from_bytes(&cx.shared[at..at + bytes as usize]), missing))
 }
 
-/// Reads up to 16 bytes of global memory by a weak access; returns which of them have no value, a bit for each.
+/// Reads up to 16 bytes of global memory by a weak access. Returns a mask of the uninitialised bytes, one bit a byte.
 pub(super) fn read_global(
     cx: &mut Context<'_>,
     who: Who,
@@ -304,7 +304,7 @@ fn touch_global(
     Ok(missing(cx, offset, out.len()))
 }
 
-/// Which of up to 16 bytes of the allocation `cx.last` have no value, a bit for each; none if that is not checked.
+/// The mask of the uninitialised bytes among up to 16 bytes of the allocation `cx.last`, one bit a byte. It is 0 if that is not checked.
 pub(super) fn missing(cx: &Context<'_>, offset: usize, bytes: usize) -> u16 {
     match cx.machine.options.uninitialised {
         true => cx.machine.view.allocations[cx.last].missing(offset, bytes),

@@ -251,7 +251,7 @@ impl Bytes for &Allocation {
 }
 
 impl Places {
-    /// Sets a register to elements of `bytes` bytes, which are `first` bytes behind each lane's place.
+    /// Sets a register to elements of `bytes` bytes, which are `first` bytes after each lane's place.
     fn load<M: Bytes + ?Sized>(
         &self,
         regs: &mut Regs,
@@ -270,7 +270,7 @@ impl Places {
         }
     }
 
-    /// Sets elements of `bytes` bytes, which are `first` bytes behind each lane's place, to a register; returns
+    /// Sets elements of `bytes` bytes, which are `first` bytes after each lane's place, to a register; returns
     /// whether that changes something. Global memory always counts as changed.
     fn store<M: Bytes + ?Sized>(
         &self,

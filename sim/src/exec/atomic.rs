@@ -1,4 +1,4 @@
-//! `atom`, `red`, `fence`: what lanes do to memory that others see as one step.
+//! `atom`, `red`, `fence`: atomic operations of lanes, and fences.
 
 use std::sync::atomic::{self, Ordering::SeqCst};
 

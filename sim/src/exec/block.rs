@@ -61,7 +61,7 @@ impl Block {
         Ok(())
     }
 
-    /// Lets the warps at a barrier go if all have arrived; `first` is the number of the block's first warp in the
+    /// Lets the warps at a barrier go if all have arrived; `first` is the index of the block's first warp in the
     /// cluster.
     pub(super) fn try_complete(&mut self, id: usize, rank: usize, first: usize, shadow: Option<&mut Shadow>) {
         let Barrier { waiting, arrived, threads, expected, votes } = self.barriers[id];
@@ -77,7 +77,7 @@ impl Block {
         }
     }
 
-    /// What a warp at a barrier waits for.
+    /// The barrier that a warp waits for.
     pub(super) fn awaited(&self, barrier: u32) -> Awaited {
         let Barrier { threads, expected, .. } = self.barriers[barrier as usize];
         let expected = if expected == 0 { self.live.count_ones() * WARP as u32 } else { expected };

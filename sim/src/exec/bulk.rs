@@ -17,8 +17,8 @@ use super::warp::Warp;
 /// The sizes and addresses of bulk copies are multiples of this many bytes.
 const LINE: u64 = 16;
 
-/// What a copy into shared memory signals: the shared address of an mbarrier, and with multicast the mask of the blocks
-/// in each of which the mbarrier of that address is signalled.
+/// The signal of a copy into shared memory: the shared address of an mbarrier, and with multicast the mask of the blocks whose mbarriers at this
+/// address are signalled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signal {
     pub(super) mbarrier: u64,
@@ -178,7 +178,7 @@ impl Context<'_> {
         })
     }
 
-    /// Tells the shadow which bytes of shared memory are in flight from now on; returns the shadow's number of the
+    /// Tells the shadow which bytes of shared memory are in flight from now on; returns the shadow's index of the
     /// operation.
     fn begin(
         &mut self,

@@ -14,10 +14,10 @@ use super::warp::Warp;
 pub(super) struct Frame {
     /// The operation that the lane executes after it has returned.
     next: u32,
-    /// The number of the function that was called.
+    /// The index of the function that was called.
     function: usize,
-    /// What the function's registers held before the call, in the order of
-    /// [`Function::registers`](crate::program::Function), and for each whether its value was defined.
+    /// The values of the function's registers before the call, in the order of [`Function::registers`](crate::program::Function), and whether each
+    /// value was defined.
     registers: Vec<(u64, bool)>,
     /// The values of the two stack registers before the call.
     stack: [u64; 2],
@@ -26,7 +26,7 @@ pub(super) struct Frame {
 }
 
 impl Warp {
-    /// Some lanes of a group call a function; the others go on at `next`.
+    /// Some lanes of a group call a function. The others continue at `next`.
     pub(super) fn invoke(
         &mut self,
         cx: &mut Context<'_>,
@@ -47,7 +47,7 @@ impl Warp {
         Ok(())
     }
 
-    /// A lane calls a function; returns the operation at which the lane goes on.
+    /// A lane calls a function. Returns the operation at which the lane continues.
     fn enter(
         &mut self,
         cx: &mut Context<'_>,
@@ -89,7 +89,7 @@ impl Warp {
         Ok(function.entry)
     }
 
-    /// The number of the function that a lane calls.
+    /// The index of the function that a lane calls.
     fn callee(&self, cx: &Context<'_>, lane: usize, invoke: &Invoke, source: u32) -> Result<usize, Error> {
         let functions = &cx.machine.kernel.code.functions;
         let (reg, among) = match &invoke.target {
@@ -112,7 +112,7 @@ impl Warp {
         })
     }
 
-    /// Some lanes of a group return from their calls; the others go on at `next`.
+    /// Some lanes of a group return from their calls. The others continue at `next`.
     pub(super) fn give_back(
         &mut self,
         cx: &mut Context<'_>,
@@ -147,7 +147,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Takes bytes from a lane's stack; returns their local address. The bytes have no value.
+    /// Allocates uninitialised bytes on a lane's stack. Returns their local address.
     fn grow(
         &mut self,
         cx: &Context<'_>,
@@ -207,7 +207,7 @@ impl Warp {
         Ok(())
     }
 
-    /// The value of a register in a lane and whether it was defined; the register has no value from now on.
+    /// Makes a register undefined in a lane. Returns its value and whether it was defined.
     fn forget(&mut self, reg: Reg, lane: usize) -> (u64, bool) {
         let written = self.undefined_lanes(reg) >> lane & 1 == 0;
         self.set_written(reg, lane, false);

@@ -1,6 +1,5 @@
-//! Clusters that are in an endless loop: their state comes again and again, and memory that others see does not change. Such
-//! a cluster waits for another one, whatever its loop does besides, such as barriers by which its warps share what one of
-//! them has looked at.
+//! Detection of endless loops: the state of a cluster recurs, and memory that others see does not change. Such a cluster waits for another one, even
+//! if its loop has other effects, such as barriers by which its warps share a value that one of them has read.
 
 use std::hash::{Hash, Hasher};
 
@@ -19,14 +18,14 @@ pub(super) struct Circles {
     state: u64,
     looks: u32,
     most: u32,
-    /// What the cluster had written to global memory when it was last found in circles.
+    /// The writes to global memory when the cluster was last found in a cycle.
     pub(super) shown: u64,
     /// Steps at the last look but one, and at the last.
     steps: [u64; 2],
 }
 
 impl Circles {
-    /// What has been done since then belongs to the circle.
+    /// The step from which on events belong to the cycle.
     pub(super) fn since(&self) -> u64 {
         self.steps[0]
     }

@@ -1,5 +1,4 @@
-//! What the generator of a kernel notes beside its text: claims of the values of registers, which are checked, and registers that a load
-//! leaves undefined.
+//! The notes of a kernel's generator: claims of the values of registers, which are checked, and registers that a load leaves undefined.
 
 use girih_ptx::Claim;
 

@@ -130,7 +130,7 @@ impl<'a> Cluster<'a> {
         self.cx.finish_one(&waited_for)
     }
 
-    /// With a seed, brings the warps into a random order.
+    /// With a seed, shuffles the warps.
     fn shuffle(&mut self) {
         if self.cx.machine.options.seed != 0 {
             for i in (1..self.order.len()).rev() {

@@ -30,7 +30,7 @@ struct Pending {
     data: [u8; 16],
     /// The source: its global address, and how many bytes are still to be read.
     from: (u64, u32),
-    /// The bytes of the source that have no value, a bit for each.
+    /// A mask of the uninitialised bytes of the source, one bit a byte.
     missing: u16,
 }
 
@@ -75,7 +75,7 @@ impl Copies {
 }
 
 impl Copies {
-    /// The copies that the lanes of a warp, by number in the cluster, have not waited for: those of an instruction in a group together.
+    /// The copies that a warp has not waited for, one entry for each instruction and group. `warp` is the index of the warp in the cluster.
     pub(super) fn in_flight(&self, cx: &Context<'_>, warp: u32) -> Vec<InFlight> {
         let mut all: Vec<((u64, u32), InFlight)> = Vec::new();
         for (lane, pending) in self.pending.iter().enumerate() {

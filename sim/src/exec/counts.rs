@@ -1,5 +1,4 @@
-//! Counts into how many pieces the memory system divides an access: wavefronts of shared memory, sectors of global
-//! memory.
+//! Counts the wavefronts of shared memory and the sectors of global memory of an access.
 //!
 //! Shared memory has 32 banks of 4 bytes, and a wavefront serves one word of each bank. An access of up to 4 bytes a
 //! lane is served for the whole warp at once, an access of 8 bytes by half warps, one of 16 bytes by quarter warps, and

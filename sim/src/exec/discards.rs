@@ -1,5 +1,5 @@
-//! Races of an update in place with reads of other lanes: compilers let all lanes load and compute what they have in
-//! common, and let one of them store the result. What the others have read is discarded, unless they store it too.
+//! Races of an update in place with reads of other lanes: compilers let all lanes load and compute common values, and let one of them store the
+//! result. The loaded values of the other lanes are discarded, unless they store them too.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,13 +10,12 @@ use crate::{Access, Error};
 
 use super::context::Context;
 
-/// What a cluster has seen so far of loads whose values go to stores alone. A load is told by its thread and its
-/// instruction.
+/// The loads of a cluster whose values have so far gone to stores alone. A load is identified by its thread and its instruction.
 #[derive(Debug, Default)]
 pub(super) struct Discards {
-    /// The loads whose values have gone to a store.
+    /// The loads whose values have been stored.
     used: HashSet<(u32, u32)>,
-    /// The races of the loads whose values have not.
+    /// The races of the loads whose values have not been stored.
     races: HashMap<(u32, u32), Error>,
 }
 
@@ -28,8 +27,8 @@ impl Discards {
 }
 
 impl Context<'_> {
-    /// Keeps the race of a read and a write back, if the read value has gone nowhere so far and the write is a store of
-    /// such a value, of another thread of the block. Otherwise returns the race.
+    /// Keeps the race of a read and a write back, if the read value has not been used so far and the write is a store of such a value by another
+    /// thread of the block. Otherwise returns the race.
     pub(super) fn defer(&self, who: Who, access: Access, other: (u32, u32), race: Error) -> Option<Error> {
         let sources = &self.machine.kernel.code.sources;
         let own = (who.source, who.thread());
@@ -45,7 +44,7 @@ impl Context<'_> {
         None
     }
 
-    /// Lanes of a warp are about to store what these loads have brought.
+    /// Lanes of a warp are about to store values of these loads.
     #[cold]
     pub(super) fn use_loaded(&self, warp: u32, lanes: u32, loads: &[u32]) -> Result<(), Error> {
         for lane in lanes_of(lanes) {
@@ -62,7 +61,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// At the end of the cluster: the values of the reads that are left have been discarded.
+    /// At the end of the cluster: the values of the remaining reads have been discarded.
     pub(super) fn tell_discarded(&self) -> Result<(), Error> {
         let mut races: Vec<_> = self.discards.borrow_mut().races.drain().collect();
         races.sort_unstable_by_key(|(load, _)| *load);

@@ -1,4 +1,4 @@
-//! Makes errors of what the shadow finds: with the place in the kernel and the thread.
+//! Makes errors of the shadow's findings, with the place in the kernel and the thread.
 
 use std::sync::PoisonError;
 
@@ -69,7 +69,7 @@ impl Context<'_> {
         }
     }
 
-    /// The error of a conflict in global memory; none if it is kept for later.
+    /// The error of a conflict in global memory; `None` if it is kept for later.
     #[cold]
     fn conflict(&self, who: Who, touch: Touch, conflict: Conflict) -> Option<Error> {
         let access = if touch.reads_only() { Access::Read } else { Access::Write };
@@ -160,7 +160,7 @@ impl Context<'_> {
         self.site(who.source, who.warp * WARP as u32 + who.lane)
     }
 
-    /// The error of a finding in shared memory; none if it is kept for later.
+    /// The error of a finding in shared memory; `None` if it is kept for later.
     #[cold]
     fn found(&self, who: Who, access: Access, offset: usize, bytes: u32, finding: Finding) -> Option<Error> {
         let at = self.at(who);

@@ -60,7 +60,7 @@ pub(super) fn parse(format: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The conversion with which `text` begins, after its percent sign, and the text behind it.
+/// The conversion with which `text` begins, after its percent sign, and the text after it.
 fn conversion(text: &str) -> Option<(Conversion, &str)> {
     let mut c = Conversion { bytes: 4, ..Conversion::default() };
     let mut rest = text;

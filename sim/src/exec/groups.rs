@@ -8,7 +8,7 @@ use crate::{Error, Site};
 use super::context::Context;
 use super::warp::{State, Warp};
 
-/// What a group of lanes waits for while other lanes of the warp may go on.
+/// The event that a group of lanes waits for while other lanes of the warp may continue.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
     /// A phase of the mbarrier at this place after `phases` completed ones. `asked` is the phase, or its parity, that
@@ -35,7 +35,7 @@ pub(super) enum Standing {
     Expired,
 }
 
-/// A point where lanes meet that may be at different instructions.
+/// A point of convergence of lanes that may be at different instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Point {
     /// A barrier of the block: its number, the number of threads if given, and whether the lanes only arrive.
@@ -48,7 +48,7 @@ pub(super) enum Point {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
     pub(super) point: Point,
-    /// The operation that brought the group there.
+    /// The operation at which the group arrived.
     pub(super) pc: u32,
 }
 

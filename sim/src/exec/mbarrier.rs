@@ -21,7 +21,7 @@ const MOST: u32 = (1 << 20) - 1;
 /// The state of an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mbarrier {
-    /// The shadow's number of the mbarrier.
+    /// The shadow's index of the mbarrier.
     pub(super) number: usize,
     /// The number of arrivals that the next phase takes.
     expected: u32,
@@ -48,7 +48,7 @@ impl Mbarriers {
         self.0.get(&at).map(|mbarrier| mbarrier.phases)
     }
 
-    /// A number for the states of all mbarriers, as programs can tell them apart.
+    /// A number for the states of all mbarriers, as programs can distinguish them.
     pub(super) fn state(&self) -> u64 {
         let of = |(&at, mbarrier): (&usize, &Mbarrier)| {
             let Mbarrier { expected, pending, transactions, phases, .. } = *mbarrier;
@@ -58,7 +58,7 @@ impl Mbarriers {
         self.0.iter().map(of).fold(0, u64::wrapping_add)
     }
 
-    /// The shadow's number of the mbarrier at this place, and the number of completed phases once the current phase is
+    /// The shadow's index of the mbarrier at this place, and the number of completed phases once the current phase is
     /// complete.
     pub(super) fn next_phase(&self, at: usize) -> Option<(usize, u32)> {
         self.0.get(&at).map(|mbarrier| (mbarrier.number, mbarrier.phases as u32 + 1))
@@ -75,14 +75,14 @@ pub(super) struct Arrival {
     pub(super) by: By,
 }
 
-/// What makes an arrival.
+/// The instruction that makes an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum By {
     Thread {
-        /// The scope of a release; none for a relaxed arrival.
+        /// The scope of a release; `None` for a relaxed arrival.
         release: Option<Scope>,
     },
-    /// The copies that a thread has issued; `operation` is the shadow's number of the arrival.
+    /// The copies that a thread has issued; `operation` is the shadow's index of the arrival.
     Copies { operation: u32 },
 }
 
@@ -257,7 +257,7 @@ impl Context<'_> {
         all
     }
 
-    /// What lanes wait for that wait for an mbarrier, for a message.
+    /// The event that lanes at an mbarrier wait for, for a message.
     pub(super) fn awaited_mbarrier(&self, at: usize, parity: u64) -> Awaited {
         let address = self.shared_address(at);
         let state = self.mbarriers.0.get(&at);

@@ -1,4 +1,4 @@
-//! `setmaxnreg`: the warps of a block hand registers to one another (PTX ISA, "setmaxnreg").
+//! `setmaxnreg`: the warps of a block pass registers to one another (PTX ISA, "setmaxnreg").
 //!
 //! A warp begins with the number of registers that it was launched with. `.dec` gives registers to the block's pool,
 //! `.inc` waits until the pool has enough. All warps of a warpgroup must execute the same `setmaxnreg`, each before any

@@ -1,5 +1,4 @@
-//! Bulk TMA copies and reductions: reads the tensor map that an instruction names, and issues copies of the runs of
-//! which the box consists.
+//! TMA copies and reductions: reads the tensor map of an instruction, and issues copies of the contiguous runs of its box.
 
 use girih_ptx::{TENSOR_MAP_BYTES, TensorMap};
 
@@ -60,7 +59,7 @@ impl Warp {
         Ok(())
     }
 
-    /// What a store does with the elements in memory: it overwrites them, or combines them with its own.
+    /// The effect of a store on the elements in memory: it overwrites them, or reduces into them.
     fn effect(&self, cx: &Context<'_>, who: Who, copy: &Tensor, map: &TensorMap) -> Result<Effect, Error> {
         let Some(reductions) = &copy.reductions else { return Ok(Effect::Write) };
         let element = map.tiled().element;

@@ -85,7 +85,7 @@ impl Warp {
         Ok(())
     }
 
-    /// The point where lanes at different instructions may meet: a barrier without `.aligned`, or `bar.warp.sync`.
+    /// The point where lanes at different instructions may converge: a barrier without `.aligned`, or `bar.warp.sync`.
     pub(super) fn point(&self, op: &Op, active: u32) -> Option<Point> {
         let first = active.trailing_zeros().min(31) as usize;
         let same = |reg: Reg| {
@@ -105,7 +105,7 @@ impl Warp {
         }
     }
 
-    /// A group comes to a point where its lanes meet others. If all lanes are there, they go on.
+    /// A group comes to a point where its lanes converge with others. If all lanes are there, they continue.
     pub(super) fn meet(
         &mut self,
         cx: &mut Context<'_>,

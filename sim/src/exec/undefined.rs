@@ -21,7 +21,7 @@ fn bytes_of(bits: u64) -> u16 {
 }
 
 impl Context<'_> {
-    /// Records that a copy has brought bytes of global memory into shared memory, of which some have no value.
+    /// Records that a copy has written bytes of global memory into shared memory, of which some are uninitialised.
     pub(super) fn note_missing(&mut self, who: Who, at: usize, (address, bytes): (u64, u32), missing: u16) {
         let padding = missing != u16::MAX >> (16 - bytes);
         let origin = Origin { source: Source::Memory { who, space: Space::Global, address, bytes }, padding };

@@ -1,4 +1,4 @@
-//! Tells an observer what a warp executes.
+//! Reports the instructions that a warp executes to an observer.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use super::warp::Warp;
 /// The state of an observed warp.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    /// The instruction that is being executed, until the observer is told that it has been.
+    /// The instruction that is being executed, until its end has been reported.
     now: Option<Now>,
-    /// Lanes that wait at an instruction whose begin the observer has been told.
+    /// Lanes that wait at an instruction whose begin has been reported.
     waiting: u32,
-    /// What lanes wait for, where that is known.
+    /// The events that lanes wait for, as far as they are known.
     awaited: Vec<(u32, Awaited)>,
-    /// The place of the mbarrier and the phase that the instruction has found complete.
+    /// The offset of an mbarrier, and the phase that the instruction has found complete.
     pub(super) passed: Option<(usize, u64)>,
 }
 
@@ -42,7 +42,7 @@ impl Warp {
         self.watch = observer.filter(|observer| observer.chooses(block, warp)).map(|_| Box::default());
     }
 
-    /// Tells the observer that lanes begin an instruction, unless they begin it again after a wait.
+    /// Reports that lanes begin an instruction, unless they retry it after a wait.
     #[cold]
     pub(super) fn look_on(&mut self, cx: &Context<'_>, source: u32, active: u32) {
         self.looked_on(cx, false);
@@ -59,7 +59,7 @@ impl Warp {
         }
     }
 
-    /// Tells the observer that the instruction has been executed, or has `failed`.
+    /// Reports that the instruction has been executed, or has `failed`.
     pub(super) fn looked_on(&mut self, cx: &Context<'_>, failed: bool) {
         let failed = cx.noted.take() || failed;
         let Some(now) = self.watch.as_mut().and_then(|watch| watch.now.take()) else { return };
@@ -68,7 +68,7 @@ impl Warp {
         }
     }
 
-    /// These lanes have to wait, and will begin the same instruction again. `wait` is what for, unless it is for other lanes.
+    /// Records that these lanes wait, and will retry the same instruction. `wait` is the reason, or `None` if they wait for other lanes.
     #[inline]
     pub(super) fn put_off(&mut self, cx: &Context<'_>, lanes: u32, wait: Option<&Wait>) {
         if self.watch.is_some() {
@@ -127,7 +127,7 @@ impl Inside for (&Warp, &Context<'_>) {
 }
 
 impl Context<'_> {
-    /// An operation that these lanes of a warp, by number in the cluster, have issued, without what it moves.
+    /// An operation that these lanes of a warp have issued, without its accesses. `warp` is the index of the warp in the cluster.
     pub(super) fn flight(&self, source: u32, warp: u32, lanes: u32) -> InFlight {
         let (warps, code) = (self.machine.warps(), &self.machine.kernel.code.sources[source as usize]);
         InFlight {
@@ -145,7 +145,7 @@ impl Context<'_> {
         }
     }
 
-    /// Which bytes of the running block's shared memory are in a range of the cluster's; empty if none does.
+    /// The part of a range of the cluster's shared memory that belongs to the running block, relative to the block's shared memory. It may be empty.
     pub(super) fn within(&self, at: usize, bytes: usize) -> Range<usize> {
         let (_, origin) = self.own_shared();
         let end = (at + bytes).clamp(origin, origin + self.machine.shared);

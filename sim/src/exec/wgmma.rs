@@ -152,7 +152,7 @@ impl Warp {
         Ok(())
     }
 
-    /// The number of the warp's warpgroup in the cluster, and the warp's place in its warpgroup.
+    /// The index of the warp's warpgroup in the cluster, and the warp's place in its warpgroup.
     fn warpgroup(&self, cx: &Context<'_>) -> (usize, usize) {
         let place = self.place as usize;
         (cx.rank * cx.machine.warpgroups() + place / WARPS, place % WARPS)

@@ -1,11 +1,11 @@
-//! Finds the allocation of an address among those that a launch sees.
+//! Finds the allocation of an address among those that a launch can access.
 
 use std::sync::Arc;
 
 use super::Allocation;
 use crate::Nearest;
 
-/// The allocations that a launch sees, sorted by address.
+/// The allocations that a launch can access, sorted by address.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub(crate) allocations: Vec<Arc<Allocation>>,

@@ -32,7 +32,7 @@ pub(crate) struct Transfer {
     pub(crate) strong: Option<Order>,
     /// Whether the load is `ld.global.nc`, which says that nobody writes the memory.
     pub(crate) constant: bool,
-    /// Whether the load is weak and in a loop that ends only when the load brings another value.
+    /// Whether the load is weak and in a loop that ends only when the load returns another value.
     pub(crate) waits: bool,
 }
 

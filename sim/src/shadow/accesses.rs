@@ -1,4 +1,4 @@
-//! Sets of reads of the same bytes; only reads that are not ordered among themselves are needed.
+//! Sets of reads of the same bytes. A set keeps only reads that are not ordered among themselves.
 
 use std::iter;
 
@@ -31,7 +31,7 @@ impl Accesses {
         (lanes != 0).then_some(Stamp { clock: self.clock, source: self.source, thread })
     }
 
-    /// Adds the lanes of `new` if they differ from these accesses in nothing but the lanes; returns whether it did.
+    /// Adds the lanes of `new` if it differs in nothing but the lanes. Returns whether it did.
     #[inline]
     pub(super) fn merge(&mut self, new: &Accesses) -> bool {
         let same = (self.clock, self.source, self.warp) == (new.clock, new.source, new.warp);
@@ -42,12 +42,11 @@ impl Accesses {
     }
 }
 
-/// Sets of accesses. Each set is a chain of links; the owner of the set keeps the number of the first link, from 1,
-/// where 0 is an empty set.
+/// Sets of accesses, each a linked list. The owner of a set keeps the index of its first link, from 1; 0 is the empty set.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chains {
     links: Vec<Link>,
-    /// The first link of the chain of those that no set uses.
+    /// The first link of the free list.
     free: u32,
 }
 
@@ -88,8 +87,8 @@ impl Chains {
         false
     }
 
-    /// Adds accesses to a set. They are merged into an entry or replace one whose accesses all come before them, where
-    /// there is such an entry, and get a new link otherwise.
+    /// Adds accesses to a set. They are merged into an entry that differs only in lanes, or replace an entry that is ordered before them, or get a
+    /// new link.
     pub(super) fn add(&mut self, first: &mut u32, new: Accesses, before: impl Fn(&Accesses) -> bool) {
         let take = |accesses: &mut Accesses| {
             let free = before(accesses);
@@ -115,13 +114,13 @@ impl Chains {
         };
     }
 
-    /// Whether all accesses of a set come before something.
+    /// Whether all accesses of a set are ordered before an event with this past.
     #[cold]
     pub(super) fn all_in(&self, first: u32, past: Past<'_>) -> bool {
         self.of(first).all(|accesses| past.missing(accesses) == 0)
     }
 
-    /// Returns the links of a set to the free ones.
+    /// Returns the links of a set to the free list.
     #[cold]
     pub(super) fn drop(&mut self, first: u32) {
         let mut last = first;

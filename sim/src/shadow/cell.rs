@@ -1,4 +1,4 @@
-//! Stamps and cells: how accesses to shared memory are remembered.
+//! Stamps and cells: the records of accesses to shared memory.
 
 use super::accesses::{Accesses, Chains};
 

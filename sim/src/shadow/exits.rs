@@ -1,20 +1,20 @@
 //! Threads that have exited, and the barriers that did not wait for them any more (PTX ISA, "exit").
 //!
-//! A barrier waits for the threads that have not exited. The ISA does not say that it also orders what the others did
-//! before they exited. GPUs do so, and therefore such races are told apart.
+//! A barrier waits for the threads that have not exited. The ISA does not state that it also orders the accesses of the others before they exited.
+//! GPUs do order them. So such races are a separate finding, `exited-race`.
 
 use super::{Shadow, Stamp, Who};
 use crate::lanes::{WARP, lanes_of};
 
-/// When threads have exited, and when warps have passed barriers, in a count of both.
+/// The times at which threads have exited and warps have passed barriers. Both advance one clock.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exits {
     now: u32,
-    /// For each thread that has exited, when; 0 for the others.
+    /// For each thread, the time of its exit; 0 if it has not exited.
     left: Vec<u32>,
-    /// For each warp, when the last barrier of all threads of its block was complete that has let it go.
+    /// For each warp, the time at which the last barrier of all threads of its block that it passed was complete.
     passed: Vec<u32>,
-    /// When the barrier of the cluster was complete the last time, and for each warp the same of its last wait.
+    /// The time at which the last barrier of the cluster was complete, and for each warp the time of the one that it passed last.
     cluster: u32,
     waited: Vec<u32>,
     /// For each thread, the exited lanes of its warp that a `bar.warp.sync` has named.
@@ -22,7 +22,7 @@ pub(super) struct Exits {
 }
 
 impl Exits {
-    /// Forgets everything; there are this many warps.
+    /// Resets the state for this many warps.
     pub(super) fn reset(&mut self, warps: usize) {
         (self.now, self.cluster) = (0, 0);
         for (list, count) in [
@@ -51,7 +51,7 @@ impl Exits {
         self.waited[warp] = self.cluster;
     }
 
-    /// Lanes of a warp have passed a `bar.warp.sync` that names lanes which are gone.
+    /// Lanes of a warp have passed a `bar.warp.sync` whose mask contains exited lanes.
     pub(super) fn meet(&mut self, warp: usize, lanes: u32, gone: u32) {
         lanes_of(lanes).for_each(|lane| self.met[warp * WARP + lane] |= gone);
     }
@@ -64,7 +64,7 @@ impl Shadow {
         lanes_of(lanes).for_each(|lane| self.exits.left[warp * WARP + lane] = self.exits.now);
     }
 
-    /// Whether an access is of a thread that had exited when a barrier let this thread go.
+    /// Whether an access is of a thread that had exited when a barrier was complete that this thread passed.
     pub(crate) fn had_exited(&self, who: Who, other: Stamp) -> bool {
         let (exits, warp, thread) = (&self.exits, who.warp as usize, other.thread as usize);
         let Some(&left) = exits.left.get(thread).filter(|&&left| left != 0) else { return false };

@@ -1,9 +1,9 @@
-//! What the shadow finds wrong with an access.
+//! The errors that the shadow finds in an access.
 
 use super::Stamp;
 use crate::Access;
 
-/// What the shadow finds wrong with an access; the machine makes an error of it, with the place in the kernel.
+/// An error that the shadow finds in an access. The machine makes an [`Error`](crate::Error) of it, with the place in the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Finding {
     Unwritten,

@@ -25,17 +25,17 @@ pub(super) struct Reading {
 /// Bytes of a line, for which one [`Reading`] counts.
 const LINE: usize = 16;
 
-/// What makes the end of an asynchronous operation known.
+/// The event that ends an asynchronous operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum By {
     /// The thread that issued the operation has waited for it.
     Thread(Who),
     /// The completion of a phase of an mbarrier.
     Phase {
-        /// The mbarrier's number.
+        /// The mbarrier's index.
         mbarrier: usize,
         phase: u32,
-        /// The operation's number, from [`Shadow::operation`].
+        /// The operation's index, from [`Shadow::operation`].
         operation: u32,
     },
 }

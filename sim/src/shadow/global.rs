@@ -22,13 +22,13 @@ const SHARDS: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Shard {
     pub(super) pages: Map<u64, Page>,
-    /// What the strong writes to each address have published.
+    /// The clocks that the strong writes to each address have released.
     published: Map<u64, Location>,
     /// The acquires of each tensor map, by the map's address.
     pub(super) acquired: Map<u64, Vec<Acquired>>,
 }
 
-/// What is remembered of all accesses to global memory in a launch.
+/// The shadow of global memory: all accesses of a launch.
 #[derive(Debug)]
 pub(crate) struct Global {
     shards: Vec<Mutex<Shard>>,
@@ -85,14 +85,14 @@ pub(crate) struct Late {
 pub(crate) struct Conflict {
     pub(crate) address: u64,
     pub(crate) kind: ConflictKind,
-    /// The earlier access and its mark; none for an earlier read by `ld.global.nc`, of which only the bytes are
+    /// The earlier access and its mark; `None` for an earlier read by `ld.global.nc`, of which only the bytes are
     /// remembered.
     pub(crate) other: Option<(Access, Mark)>,
     /// Whether both accesses write, and write the same values.
     pub(crate) same: bool,
 }
 
-/// What is missing between two accesses.
+/// The synchronisation that is missing between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConflictKind {
     /// Nothing orders the accesses.

@@ -1,4 +1,4 @@
-//! Sets of accesses, each stored as the clocks up to which it has all accesses.
+//! Sets of accesses as vector clocks: a set contains all accesses of each component up to a clock.
 
 use std::collections::BTreeMap;
 
@@ -146,24 +146,22 @@ pub(crate) enum Window {
 /// How many windows there are.
 pub(super) const WINDOWS: usize = 3;
 
-/// What is known of another cluster's accesses: those that come before, and those of them that a proxy fence of global
-/// memory covers.
+/// The known accesses of another cluster: those that come before, and those of them that a proxy fence of global memory covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Other {
     pub(super) known: Known,
     pub(super) proxied: Known,
 }
 
-/// What takes part in Fence-SC order. `before` is what comes before the `.sc` fences that come before; `met` is what
-/// came before the `.sc` fences that precede a write whose value has been read, and becomes known at the next `.sc`
-/// fence.
+/// The state of Fence-SC order. `before` is the past of the `.sc` fences that come before; `met` is the past of the `.sc` fences that precede a write
+/// whose value has been read, and joins `before` at the next `.sc` fence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sequence {
     pub(super) before: Pools,
     pub(super) met: Pools,
 }
 
-/// What one side of a synchronisation hands to the other, and what a thread knows.
+/// The accesses that happen before a point: the knowledge of a thread, or of one side of a synchronisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct View {
     /// The cluster whose accesses `known` and `proxied` are; none while both are empty.

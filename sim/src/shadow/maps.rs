@@ -123,7 +123,7 @@ impl Shadow {
     fn writes(&self, global: &Global, address: u64) -> Vec<Mark> {
         let mut writes = Vec::new();
         let mut shard = global.shard(address / PAGE);
-        // A map is aligned to its size, so that it lies in one page.
+        // A map is aligned to its size, so that it is in one page.
         let Some(page) = shard.pages.get_mut(&(address / PAGE)) else { return writes };
         for i in page.cells_of(address % PAGE, BYTES) {
             let strong = page.strong.get(&i).into_iter().flat_map(|strong| strong.generic_writes());

@@ -1,4 +1,4 @@
-//! What is remembered of the accesses to one page of global memory.
+//! The shadow of one page of global memory.
 //!
 //! A cell has the last write and the reads since that are not ordered among themselves. Most accesses are those of a
 //! whole warp, and their marks differ only in the lane. The page stores such marks once, as an event, and a cell refers
@@ -61,7 +61,7 @@ pub(super) struct Page {
     /// log2 of the bytes of a cell.
     pub(super) granule: u32,
     cells: Vec<Cell>,
-    /// What several marks have in common: each is a mark with lane 0.
+    /// The common part of several marks: each is a mark with lane 0.
     events: Vec<Mark>,
     /// The number of events at which the next sweep drops those that no cell refers to.
     most: usize,

@@ -1,4 +1,4 @@
-//! mbarriers: what the arrivals of each phase publish, and what threads that see a phase complete learn.
+//! mbarriers: the accesses that the arrivals of each phase release, and that threads acquire when they observe the phase complete.
 
 use super::known::{ALL, View};
 use super::scope::{Pools, Scope};
@@ -6,13 +6,13 @@ use super::{Finding, MBARRIER, Shadow, Stamp, Who};
 use crate::Access;
 use crate::lanes::WARP;
 
-/// What an mbarrier, or a counter that works like one, orders.
+/// The order that an mbarrier, or a counter that works like one, establishes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phases {
-    /// What the arrivals so far have published. They are a chain of atomics, each of which continues the release
-    /// sequence of those before, so nothing is dropped when a phase completes.
+    /// The clocks that the arrivals so far have released. They are a chain of atomics, each of which continues the release sequence of those before,
+    /// so nothing is dropped when a phase completes.
     arrived: Pools,
-    /// What the arrivals up to the last completed phase have published.
+    /// The clocks that the arrivals up to the last completed phase have released.
     complete: Pools,
     /// The number of completed phases.
     phases: u32,

@@ -37,7 +37,7 @@ pub(super) struct Reductions {
 struct Ends {
     /// The first end: who comes after it comes after all that the reductions of the cell had to come after.
     first: Stamp,
-    /// The last end: a later access has to come after it. None if another reduction has come after it, after whose end
+    /// The last end: a later access has to come after it. `None` if another reduction has come after it, after whose end
     /// the access has to come.
     last: Option<Stamp>,
 }
@@ -111,7 +111,7 @@ impl Shadow {
         let past = self.clocks[who.warp as usize].past(who);
         let open = self.reductions.get(&cell).filter(|of| !of.followed);
         let before = match open {
-            // What comes after one of the reductions comes after what that one had to come after.
+            // An access after one of the reductions is also after the accesses that this one had to follow.
             Some(of) if of.manner == manner && of.ended.iter().any(|ends| past.has(&ends.first)) => {
                 return Ok(());
             }

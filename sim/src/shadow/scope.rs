@@ -76,7 +76,7 @@ impl Domains {
     }
 }
 
-/// What has been released, by the domain whose threads may acquire it.
+/// The released clocks, by the domain whose threads may acquire them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pools(BTreeMap<Domain, View>);
 
@@ -85,7 +85,7 @@ impl Pools {
         self.0.get(&domain)
     }
 
-    /// What threads of a domain may acquire, to be added to.
+    /// The clocks that threads of a domain may acquire, to be joined with others.
     pub(super) fn of(&mut self, domain: Domain) -> &mut View {
         self.0.entry(domain).or_default()
     }

@@ -13,7 +13,7 @@ use super::{Finding, Shadow, Stamp, WRITTEN, Who};
 use crate::Access;
 use crate::lanes::WARP;
 
-/// What a strong access orders. With neither acquire nor release it is `.relaxed`.
+/// The memory order of a strong access. With neither acquire nor release it is `.relaxed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) acquire: bool,
@@ -31,8 +31,8 @@ impl Order {
     }
 }
 
-/// What decides whether strong accesses are morally strong. Accesses with elements of the same size, which are aligned
-/// to it, overlap completely or not at all.
+/// The properties that decide whether strong accesses are morally strong. Accesses with elements of the same size, which are aligned to it, overlap
+/// completely or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manner {
     pub(crate) scope: Scope,
@@ -51,7 +51,7 @@ impl Manner {
     }
 }
 
-/// What a strong access does.
+/// The kind of a strong access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Read,
@@ -209,11 +209,11 @@ impl Strong {
     }
 }
 
-/// What strong writes to a place in memory have published.
+/// The clocks that strong writes to a place in memory have released.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Location {
     published: Pools,
-    /// What came before the `.sc` fences that come before the writes.
+    /// The past of the `.sc` fences that come before the writes.
     sequence: Pools,
     /// The block of the last write's thread, and the manner of the write.
     last: Option<(Home, Manner)>,

@@ -1,4 +1,4 @@
-//! Weak accesses of several lanes at once, as long as there is nothing to tell.
+//! Weak accesses of several lanes at once, the fast path without findings.
 
 use super::accesses::Accesses;
 use super::cell::{Cell, Stamp};

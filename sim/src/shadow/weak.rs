@@ -1,4 +1,4 @@
-//! Weak reads and writes of a thread: what they have to come after, and what is remembered of them.
+//! Weak reads and writes of a thread: the accesses after which they must be ordered, and their records.
 
 use super::accesses::Accesses;
 use super::cell::{Cell, Stamp, cells};

@@ -24,7 +24,7 @@ pub(super) fn check_inside(columns: &Columns) -> Result<(), Misuse> {
     Ok(())
 }
 
-/// The global addresses of the pixels of a column, in order; none for pixels outside of the tensor.
+/// The global addresses of the pixels of a column, in order; `None` for pixels outside of the tensor.
 pub(super) fn pixels(
     map: &TensorMap,
     columns: &Columns,

@@ -1,4 +1,4 @@
-//! The facts of dtypes, and the bits of their numbers.
+//! The formats of dtypes: their properties, and the bits of their numbers.
 
 /// The facts of a dtype. Code that handles elements reads them, rather than naming dtypes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +73,7 @@ impl Float {
         Float { inf: false, nan, saturates: true, ..Float::ieee(exponent, significand) }
     }
 
-    /// What the exponent's field is greater by than the exponent.
+    /// The exponent's bias: the difference between its field and its value.
     pub const fn bias(self) -> i32 {
         (1 << (self.exponent - 1)) - 1
     }

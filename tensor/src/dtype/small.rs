@@ -1,4 +1,4 @@
-//! Elements that Rust has no type of: each is its bits.
+//! Element types that Rust lacks, stored as their bits.
 
 use std::fmt;
 

@@ -72,7 +72,7 @@ impl std::error::Error for Error {}
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
-/// What a run leaves besides the arrays.
+/// The results of a run other than the arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// What the kernel has printed.

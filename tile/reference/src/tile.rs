@@ -13,7 +13,7 @@ pub struct Tile {
     pub ty: Type,
     /// Elements.
     pub bits: Rc<[u64]>,
-    /// Which elements are undetermined; none of them if absent.
+    /// Which elements are undetermined; `None` of them if absent.
     pub poison: Option<Rc<[bool]>>,
 }
 

@@ -1,4 +1,4 @@
-//! What an operation objects to: its name, its operands, and what would be accepted.
+//! The errors of operations: the operation's name, its operands, and the accepted ones.
 
 use std::fmt::Display;
 
@@ -45,15 +45,15 @@ macro_rules! faults {
 }
 
 faults! {
-    /// What an operation objects to. The place is added by who knows it ([`Diagnostic`](super::Diagnostic)).
+    /// An error of an operation. The caller adds the place ([`Diagnostic`](super::Diagnostic)).
     Fault {
         /// Shapes that do not broadcast.
         #[error("shapes {a} and {b} do not broadcast: {} and {} at axis {axis} of {}; equal extents, or 1, are accepted", extents[0], extents[1], a.rank().max(b.rank()))]
         Broadcast "broadcast" { a: Dims = "A shape.", b: Dims = "Another shape.", axis: usize = "The axis of the result.", extents: [u32; 2] = "The extents there." }
-        /// A tile that does not stretch to a shape.
+        /// A tile that does not broadcast to a shape.
         #[error("a tile {from} does not broadcast to {to}: equal extents, or 1, are accepted, along {} axes or fewer", to.rank())]
         BroadcastTo "broadcast" { from: Dims = "The tile's shape.", to: Dims = "The shape." }
-        /// An axis that the shape does not have.
+        /// An axis that does not exist in the shape.
         #[error("`{operation}` along axis {axis} where the rank is {rank}: {} accepted", axes(*rank))]
         AxisOutOfRange "axis_out_of_range" { operation: &'static str = "The operation.", axis: i64 = "The axis.", rank: usize = "The number of axes." }
         /// An axis named twice.
@@ -71,7 +71,7 @@ faults! {
         /// A transpose that must name its axes.
         #[error("`transpose` of a tile {tile}: the two axes to exchange are accepted; only rank 2 has them without being named")]
         TransposeAxesRequired "transpose_axes_required" { tile: Dims = "The tile." }
-        /// A shape that no tile has.
+        /// A shape that is not supported for tiles.
         #[error("a tile {shape:?}: at most {MAX_RANK} extents of 1 or more are accepted, 2^32 - 1 elements in all")]
         Extents "shape" { shape: Vec<i64> = "The extents." }
         /// An extent that is no power of two, where these are asked for.
@@ -89,7 +89,7 @@ faults! {
         /// Tiles to concatenate, or to insert, of different dtypes.
         #[error("`{operation}` of {a} and {b}: tiles of one dtype are accepted")]
         CatDtype "cat_dtype" { operation: &'static str = "The operation.", a: Type = "A tile.", b: Type = "The other tile." }
-        /// Tiles to concatenate that differ off the axis.
+        /// Tiles to concatenate that differ along another axis.
         #[error("`cat` of {a} and {b} along axis {axis}: tiles that are equal along the other axes are accepted")]
         CatShape "cat_shape" { a: Type = "A tile.", b: Type = "The next one.", axis: usize = "The axis." }
         /// An operation on a list of tiles without any.
@@ -104,50 +104,50 @@ faults! {
         /// A part whose shape does not divide the tile's.
         #[error("`{operation}` of a part {part} of a tile {tile}: extents that divide the tile's are accepted")]
         ExtractDivisible "extract_divisible" { operation: &'static str = "The operation.", part: Dims = "The part.", tile: Dims = "The tile." }
-        /// A number of elements that the axis does not have.
+        /// A number of elements that exceeds the axis.
         #[error("`{operation}` of {count} elements along axis {axis}: {} are accepted", most.map_or("1 or more".into(), |most| format!("1 to {most}")))]
         Elements "shape" { operation: &'static str = "The operation.", count: u32 = "The elements.", axis: usize = "The axis.", most: Option<u32> = "The most, if there is a limit." }
 
-        /// Another number of indices than there are axes.
+        /// A number of indices other than the number of axes.
         #[error("`{operation}` at {given} indices where the rank is {rank}: {rank} are accepted")]
         IndexRank "index_rank" { operation: &'static str = "The operation.", given: usize = "The indices.", rank: usize = "The number of axes." }
         /// An index that is no integer.
         #[error("`{operation}` at an index of {dtype}: integers are accepted")]
         IndexNonInteger "index_non_integer" { operation: &'static str = "The operation.", dtype: DType = "The index's dtype." }
-        /// An index of a rank that the operation does not take.
+        /// An index of a rank that the operation does not support.
         #[error("`{operation}` at an index that is a tile {tile}: {accepted} are accepted, and other tiles by `gather`")]
         IndexShape "shape" { operation: &'static str = "The operation.", tile: Dims = "The index.", accepted: &'static str = "What would be accepted." }
-        /// A mask that does not consist of truth values.
+        /// A mask that is not a tile of bool.
         #[error("`{operation}` under a mask of {dtype}: bool is accepted")]
         MaskDtype "mask_dtype" { operation: &'static str = "The operation.", dtype: DType = "The mask's dtype." }
-        /// A store that would narrow what it stores.
+        /// A store that would narrow its values.
         #[error("`{operation}` of {value} in an array of {array}: dtypes that promote to {array} are accepted, and casts by `.to::<T>()`")]
         ImplicitCast "implicit_cast" { operation: &'static str = "The operation.", value: String = "The value's dtype, or the constant.", array: DType = "The array's dtype." }
         /// A store in an array that is only read.
         #[error("`{operation}` in the array `{array}`, which is `&Array`: `&mut Array` is accepted")]
         ReadOnly "unsupported" { operation: &'static str = "The operation.", array: String = "The array." }
-        /// Tiles without an extent for each axis of the array, or without elements.
+        /// Tiles of another rank than the array, or without elements.
         #[error("`{operation}` by tiles {tile} of an array of rank {rank}: an extent of 1 or more for each axis is accepted")]
         TileRank "shape" { operation: &'static str = "The operation.", tile: Dims = "The tiles.", rank: usize = "The array's rank." }
-        /// Steps that tiles do not have.
+        /// Steps that are not supported for tiles.
         #[error("`{operation}` by tiles {tile} at steps of {steps}: {accepted} is accepted for each axis")]
         Steps "shape" { operation: &'static str = "The operation.", tile: Dims = "The tiles.", steps: Dims = "Their steps.", accepted: &'static str = "What would be accepted." }
-        /// A padding that the dtype does not have.
+        /// A padding that the dtype does not represent.
         #[error("`{operation}` of {dtype} with {padding:?} outside: {dtype} does not have it; zero is accepted")]
         Padding "integer_input_unsupported" { operation: &'static str = "The operation.", dtype: DType = "The array's dtype.", padding: Padding = "The padding." }
         /// An access of elements that are parts of a byte.
         #[error("`{operation}` of {dtype}, two elements in a byte: {accepted} are accepted")]
         PartOfByte "shape" { operation: &'static str = "The operation.", dtype: DType = "The dtype.", accepted: &'static str = "What would be accepted." }
-        /// An axis that grids do not have.
+        /// An axis that does not exist in grids.
         #[error("`{operation}` along axis {axis} of a grid: 0, 1 and 2 are accepted")]
         BidAxis3 "bid_axis_3" { operation: &'static str = "The operation.", axis: i64 = "The axis." }
-        /// An order, or a scope, that the access does not have.
+        /// A memory order or a scope that the access does not support.
         #[error("{access} with the order {order} and {}: {accepted} is accepted", scope.map_or("no scope".into(), |scope| format!("the scope {scope}")))]
         MemoryOrderScope "memory_order_scope" { access: &'static str = "The access.", order: Order = "The order.", scope: Option<Scope> = "The scope.", accepted: String = "What would be accepted." }
         /// A stored tile of another shape than the view's tiles.
         #[error("`{operation}` of a tile {value} where tiles are {tile}: a tile that broadcasts to that shape is accepted")]
         StoreShape "store_shape" { operation: &'static str = "The operation.", value: Dims = "The value's shape.", tile: Dims = "The tiles." }
-        /// A dtype that the atomic operation does not have.
+        /// A dtype that the atomic operation does not support.
         #[error("`{operation}` in an array of {dtype}: {} are accepted", list(*accepted))]
         AtomicDtype "atomic_dtype" { operation: &'static str = "The operation.", dtype: DType = "The array's dtype.", accepted: &'static [DType] = "The dtypes that it has." }
         /// A bitwise atomic operation with another dtype than the array's.
@@ -169,13 +169,13 @@ faults! {
         /// A restricted dtype, which takes no part in arithmetic.
         #[error("`{operation}` takes no {dtype}, which is stored, cast and multiplied only: a cast by `.to::<T>()` is accepted")]
         NonArithmeticDtype "non_arithmetic_dtype" { operation: &'static str = "The operation.", dtype: DType = "The dtype." }
-        /// Truth values, which take no part in arithmetic.
+        /// Bools, which take no part in arithmetic.
         #[error("`{operation}` takes no bool: a cast to an integer by `.to::<i32>()` is accepted")]
         BoolArithmetic "bool_arithmetic" { operation: &'static str = "The operation." }
-        /// A constant that its dtype cannot hold.
+        /// A constant that its dtype does not represent.
         #[error("the constant {constant} is not a number of {dtype}: {} are accepted", numbers(*dtype))]
         ConstOutOfRange "const_out_of_range" { constant: Const = "The constant.", dtype: DType = "The dtype." }
-        /// Constants that no integer dtype holds.
+        /// Constants that no integer dtype represents.
         #[error("no integer dtype holds {}: integers of 64 bits are accepted, -2^63 to 2^63 - 1 or 0 to 2^64 - 1", list(constants))]
         ConstTooLarge "const_out_of_range" { constants: Vec<Const> = "The constants." }
         /// Constants to select from that are of another dtype without a tile.
@@ -202,13 +202,13 @@ faults! {
         /// A rounding mode for something that is no float.
         #[error("`{operation}` of {dtype} is not rounded: rounding modes are accepted for floats")]
         RoundingNeedsFloat "rounding_needs_float" { operation: &'static str = "The operation.", dtype: DType = "The dtype." }
-        /// A rounding mode that f32 alone has.
+        /// A rounding mode that only f32 supports.
         #[error("`{operation}` of {dtype} does not round by {rounding:?}: f32 is accepted")]
         RoundingNeedsF32 "rounding_needs_f32" { operation: &'static str = "The operation.", dtype: DType = "The dtype.", rounding: Rounding = "The mode." }
-        /// A rounding mode that the function does not have.
+        /// A rounding mode that the function does not support.
         #[error("`{operation}` that gives {dtype} does not round by {rounding:?}: {accepted:?} are accepted")]
         RoundingUnsupported "rounding_unsupported" { operation: &'static str = "The operation.", dtype: DType = "The result's dtype.", rounding: Rounding = "The mode.", accepted: Vec<Rounding> = "The modes that it has." }
-        /// Flushing to zero, which f32 arithmetic alone has.
+        /// Flushing to zero, which only f32 arithmetic supports.
         #[error("`{operation}` of {dtype} does not flush to zero: f32 arithmetic is accepted")]
         FtzNeedsF32 "ftz_needs_f32" { operation: &'static str = "The operation.", dtype: DType = "The dtype." }
         /// A promise about overflow for something that does not overflow.
@@ -220,7 +220,7 @@ faults! {
         /// Bytes of elements that are no u8, or no whole number of elements.
         #[error("`{operation}` of {bytes} and {dtype}: u8 tiles of a whole number of elements are accepted, and elements of whole bytes")]
         PackedBytes "bitcast_width" { operation: &'static str = "The operation.", bytes: Type = "The tile.", dtype: DType = "The elements' dtype." }
-        /// A bitcast from or to truth values.
+        /// A bitcast from or to bool.
         #[error("`{operation}` of bool, which has no bits of its own: numbers are accepted, and casts by `.to::<T>()`")]
         BitcastBool "bitcast_bool" { operation: &'static str = "The operation." }
         /// Nested constants of different lengths.
@@ -242,13 +242,13 @@ faults! {
         /// An accumulator of another shape than the product's.
         #[error("`mma` into an accumulator {acc}: {accepted} is accepted, the shape of the product")]
         MmaAccShape "mma_acc_shape" { acc: Dims = "The accumulator.", accepted: Dims = "The shape of the product." }
-        /// A dtype that no product takes.
+        /// A dtype that MMAs do not support.
         #[error("`{operation}` of {dtype}: f16, bf16, f32, tf32, f64, 8-bit floats, i8 and u8 are accepted")]
         MmaDtype "mma_dtype" { operation: &'static str = "The operation.", dtype: DType = "The dtype." }
-        /// Operands of a product of dtypes that do not go together.
+        /// Operands of an MMA of dtypes that cannot be multiplied.
         #[error("`mma` of {a} and {b}: equal dtypes, two 8-bit floats, or i8 and u8, are accepted; casts are by `.to::<T>()`")]
         MmaDtypeMismatch "mma_dtype_mismatch" { a: DType = "The first operand's dtype.", b: DType = "The second operand's." }
-        /// An accumulator of a dtype that the operands do not sum into.
+        /// An accumulator of a dtype that is not supported for the operands.
         #[error("`mma` of {a} and {b} into {acc}: an accumulator of {} is accepted", list(*accepted))]
         MmaAccDtype "mma_acc_dtype" { a: DType = "The first operand's dtype.", b: DType = "The second operand's.", acc: DType = "The accumulator's.", accepted: &'static [DType] = "The dtypes of the accumulator that they have." }
 
@@ -258,7 +258,7 @@ faults! {
         /// A variable whose value changes its dtype or shape around a loop or between branches.
         #[error("{name} is {} {} and {} {}: one shape is accepted", types[0], places[0], types[1], places[1])]
         Carry "carry" { name: String = "The variable.", types: Box<[Type; 2]> = "Its types.", places: [&'static str; 2] = "Where it has them." }
-        /// A combination whose results are not what it combines.
+        /// A combination whose results have other types than its operands.
         #[error("a combination gives ({}): ({}) are accepted", list(given), list(accepted))]
         Combination "carry" { given: Vec<Type> = "Its results.", accepted: Vec<Type> = "What it combines." }
         /// A value of an `if` that cannot be carried out of it.
@@ -273,13 +273,13 @@ faults! {
         /// A build-time value that changes in a region that runs at run time.
         #[error("{name} is known while building and {changes}: a scalar is accepted, or a region that is decided while building")]
         HostState "host_state" { name: String = "The variable.", changes: &'static str = "Where it changes." }
-        /// A body of a loop that came out different when it was built again.
+        /// A loop body that differs when it is built a second time.
         #[error("the body of this loop is another one when it is built again ({what}): a body is accepted that changes only what the loop carries")]
         Unstable "unstable" { what: String = "The operations that differ first." }
-        /// A way out of a run-time region that it does not have.
+        /// A `break`, `continue` or `return` that the run-time region does not support.
         #[error("{what} inside of a run-time loop or branch: an `if` whose value is the result is accepted")]
         Leave "leave" { what: String = "The way out." }
-        /// A way out of a loop of the build under a condition of the run time.
+        /// A `break` or `continue` of a build-time loop under a run-time condition.
         #[error("`{what}` of a loop that runs while building, under a condition of the run time: a run-time loop is accepted, by `irange` or to a scalar")]
         LeaveUnrolled "leave" { what: String = "The way out." }
         /// A loop that never ends.
@@ -300,7 +300,7 @@ faults! {
         /// A quotient by a number that is not positive, rounded up.
         #[error("`cdiv` of {dividend} by {divisor}: a divisor of 1 or more is accepted")]
         CeilDiv "shape" { dividend: i128 = "The dividend.", divisor: i128 = "The divisor." }
-        /// A format whose conversions are not those of the values.
+        /// A format whose conversions do not match the values.
         #[error("`printf` by {format:?} of {values} values: a `%` with a letter is accepted for each, `%%` for a per cent sign, and no zero byte")]
         Format "unsupported" { format: String = "The format.", values: usize = "The values." }
         /// A conversion that does not print its value's dtype.
@@ -313,7 +313,7 @@ faults! {
         /// A hint that does not belong here.
         #[error("`{hint}` at the construct `{construct}`: {} are accepted for it", accepted.join(", "))]
         HintUnsupportedHere "hint_unsupported_here" { hint: &'static str = "The hint.", construct: &'static str = "The construct.", accepted: Vec<&'static str> = "The constructs that it belongs to." }
-        /// A hint that there is not.
+        /// An unknown hint.
         #[error("no hint is called `{name}`: {} are accepted", accepted.join(", "))]
         HintName "hint_unsupported_here" { name: String = "The name.", accepted: Vec<&'static str> = "The hints." }
         /// An architecture that hints do not know.
@@ -326,7 +326,7 @@ faults! {
         #[error("the bounds of an access of `{array}` along axis {axis} are checked in the kernel, which is denied: an extent that is known to be a multiple of the tile's, and an index that is a block's number or below the number of tiles, are accepted")]
         BoundsCheck "bounds_check" { array: String = "The array.", axis: usize = "The axis." }
 
-        /// A number of warps that blocks do not have.
+        /// A number of warps that is not supported for blocks.
         #[error("{warps} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted")]
         Warps "hint_value" { warps: u32 = "The warps." }
         /// A distribution that a value is pinned to and that its operation does not take.
@@ -338,7 +338,7 @@ faults! {
         /// Tiles of more registers than a thread has.
         #[error("tiles take {registers} registers of a thread in a block of {threads} threads, {most} are accepted: at a time live {live}")]
         Registers "shape" { registers: f64 = "Registers of a thread.", threads: u32 = "The block's threads.", most: f64 = "The most.", live: String = "The tiles that are live at a time." }
-        /// Sums in memory that the device does not have.
+        /// Additions in memory that the device does not support.
         #[error("an atomic sum of {dtype} on sm_{sm}: sm_90 and later are accepted")]
         AtomicSum "unsupported" { dtype: DType = "The dtype.", sm: u32 = "The architecture." }
         /// A tile that is too large to be printed.

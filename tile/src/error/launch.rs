@@ -113,7 +113,7 @@ girih_codegen::errors! {
         Record { found: String = "What was found.", accepted: String = "What would be accepted." }
     }
 
-    /// What a launch does that is accepted and hardly meant. Extents are in elements.
+    /// A warning about a launch that is accepted but probably a mistake. Extents are in elements.
     Warning {
         /// Elements of an output that no store reaches: a grid, a loop or a tile is too small.
         #[error(

@@ -131,7 +131,7 @@ fn visit(
         found.insert(id, around);
         let op = func.op(id);
         let inside = match (&op.kind, iterations(func, id, sizes)) {
-            // What runs for one block of the grid after the other.
+            // A loop over blocks of the grid runs its body once for each block.
             (Kind::For, _) if func.is_of_blocks(op) => around,
             (Kind::For, Some(Number { value: Some(count), .. })) => {
                 Often { times: around.times.saturating_mul(count.max(0).cast_unsigned()), ..around }

@@ -106,7 +106,7 @@ fn stored(tile: &SharedTile) -> String {
     )
 }
 
-/// How a product is computed.
+/// How an MMA is computed.
 fn product(plan: &Plan, id: OpId) -> String {
     let Some(Wgmma { atom, operands, warpgroups, sources, layouts, mnk }) = plan.products.wgmma.get(&id)
     else {
@@ -124,7 +124,7 @@ fn product(plan: &Plan, id: OpId) -> String {
         let [a, b] = plan.in_registers(id).map(|held| if held { "registers" } else { "shared memory" });
         return format!("{by}; A from {a}; B from {b}; not by wgmma: {why}");
     };
-    // By the product's operands.
+    // By the MMA's operands.
     let source = |at: usize| match sources[operands[at]] {
         Source::Registers => String::from("registers"),
         Source::Loaded(_) => format!("shared memory, {}", layouts[operands[at]].name()),
@@ -144,7 +144,7 @@ fn count(iterations: i64) -> String {
     if iterations == 1 { String::from("1 iteration") } else { format!("{iterations} iterations") }
 }
 
-/// The loads and gathers in loops whose elements products multiply, as they are or computed with.
+/// The loads and gathers in loops whose elements MMAs multiply, as they are or computed with.
 pub(super) fn feeding(func: &Func) -> BTreeSet<OpId> {
     let mut found = BTreeSet::new();
     func.walk(func.body(), &mut |_, op| {
@@ -160,7 +160,7 @@ pub(super) fn feeding(func: &Func) -> BTreeSet<OpId> {
     found
 }
 
-/// Why a load of a product in a loop is not prefetched.
+/// Why a load of an MMA in a loop is not prefetched.
 fn late(plan: &Plan, id: OpId, feeding: &BTreeSet<OpId>) -> Option<String> {
     let why = plan
         .products
@@ -193,7 +193,7 @@ fn gather(plan: &Plan, at: &Indexed, indices: &[Value], value: Value) -> String 
     format!("{} accesses of {} bytes ({why})", dist.size() as i64 / vector, vector * dtype.bytes())
 }
 
-/// A load that is prefetched by the threads that multiply.
+/// A load that is prefetched by the consumer threads.
 fn ahead(plan: &Plan, id: OpId, early: &Early) -> String {
     let loops = &plan.products.ahead.loops;
     let stages = loops.values().find(|rounds| rounds.loads.contains(&id)).map_or(0, |rounds| rounds.stages);

@@ -18,7 +18,7 @@ const SCHEDULERS: f64 = 4.0;
 /// The most instructions of a loop that only waits.
 const WAITING: usize = 8;
 
-/// Cycles of an SM for a block: what its memory accesses, its products and its instructions take at least.
+/// Cycles of an SM for a block: what its memory accesses, its MMAs and its instructions take at least.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Roofline {
     /// The SM's share of the memory.
@@ -32,7 +32,7 @@ pub struct Roofline {
 }
 
 impl Roofline {
-    /// What takes the most.
+    /// The resource that takes the longest.
     pub fn limit(&self) -> &'static str {
         let all = [(self.memory, "memory"), (self.tensor, "tensor cores"), (self.issue, "instructions")];
         all.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or("memory", |(_, name)| name)
@@ -93,7 +93,7 @@ pub(super) fn roofline(
     }
 }
 
-/// Multiplications and additions of a product.
+/// Multiplications and additions of an MMA.
 fn flops(func: &Func, op: &Op) -> f64 {
     let (a, sums) = (func.ty(op.operands[0]).dims, func.ty(op.results[0]).dims);
     2.0 * sums.size() as f64 * f64::from(a[a.rank() - 1])

@@ -5,7 +5,7 @@ use super::poly::{Atom, Poly};
 use crate::error::Site;
 use crate::ir::{ArrayId, Kind, OpId, Order, RegionId, Rmw, Value};
 
-/// An access of an array that the kernel may write. One without an order may meet no other one, unless both load.
+/// An access of an array that the kernel may write. Without an order it conflicts with every other access to the element, unless both load.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     /// The operation.
@@ -16,7 +16,7 @@ pub(super) struct Access {
     pub(super) site: Option<Site>,
     /// Whether it stores.
     pub(super) stores: bool,
-    /// Whether it has an order, so that it may meet others that have one.
+    /// Whether it has an order, so that it does not conflict with others that have one.
     pub(super) ordered: bool,
     /// The parameter.
     pub(super) array: ArrayId,

@@ -1,5 +1,5 @@
 //! Benign races between blocks: stores of one value, and loads that only guard atomic operations. A kernel has them
-//! with [`Order::Relaxed`], so that they are defined wherever they meet.
+//! with [`Order::Relaxed`], so that they are defined even for the same element.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::access::Access;
 use super::index::Index;
 use crate::ir::{Array, ArrayId, End, Func, Kind, OpId, Order, RegionId, Scope, Value, follow};
 
-/// The accesses without an order of an array, if these may meet all accesses of it by other blocks.
+/// The accesses without an order of an array, if these do not conflict with accesses of it by other blocks.
 pub(super) fn agreeing(index: &Index<'_>, of: &[&Access]) -> Option<Vec<OpId>> {
     let stores: Vec<OpId> = of.iter().filter(|access| access.stores).map(|access| access.op).collect();
     let weak = || of.iter().filter(|access| !access.ordered);
@@ -37,7 +37,7 @@ pub(super) fn relaxed(func: &Func, ops: &[OpId]) -> Func {
     func
 }
 
-/// Whether stores that meet store the same value: all store one value to all elements, or there is one store of one tile to one place.
+/// Whether stores to one element store the same value: all store one value to all elements, or there is one store of one tile to one place.
 fn is_one_value(index: &Index<'_>, stores: &[&Access]) -> bool {
     let func = index.func;
     let values: Vec<Value> = stores.iter().map(|access| func.op(access.op).operands[0]).collect();
@@ -47,7 +47,7 @@ fn is_one_value(index: &Index<'_>, stores: &[&Access]) -> bool {
         _ => None,
     };
     let equal = |a: Value, b: Value| a == b || bits(a).is_some() && bits(a) == bits(b);
-    // What a value repeats.
+    // The value before broadcasts and reshapes.
     let repeated =
         |value: Value| func.within(value, |_, kind| matches!(kind, Kind::Broadcast | Kind::Reshape));
     let is_first = |value: Value| equal(repeated(value), repeated(first));
@@ -93,7 +93,7 @@ fn decides_alone(func: &Func, access: &Access) -> bool {
     uses.walk(func.body()) && uses.decides && !uses.cuts_arrays()
 }
 
-/// What is computed from a load.
+/// The values that are computed from a load.
 struct Uses<'a> {
     func: &'a Func,
     /// The parameter.
@@ -118,7 +118,7 @@ impl Uses<'_> {
                         return false;
                     }
                     self.decides = true;
-                    // What was not accessed is told by what is returned.
+                    // The result shows whether the access has happened.
                     self.values.extend(&op.results);
                 }
                 Kind::If if op.results.is_empty() => {
@@ -138,7 +138,7 @@ impl Uses<'_> {
         !func.region(region).end.values().iter().any(|value| self.values.contains(value))
     }
 
-    /// Whether a side of a branch does nothing beside atomic operations; `found` is set by one on the array.
+    /// Whether a side of a branch does nothing but atomic operations; `found` is set by one on the array.
     fn is_atomic(&self, region: RegionId, found: &mut bool) -> bool {
         let region = self.func.region(region);
         matches!(region.end, End::Yield(_))

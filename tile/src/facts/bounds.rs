@@ -52,7 +52,7 @@ pub struct GridCheck {
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
     of: HashMap<OpId, Vec<AxisBounds>>,
-    /// What a launch compares.
+    /// The comparisons of a launch.
     pub checks: Vec<GridCheck>,
     /// Axes of array parameters along which a launch finds elements: numbers of tiles that the kernel divides by.
     pub nonempty: Vec<(ArrayId, u8)>,

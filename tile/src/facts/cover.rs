@@ -41,7 +41,7 @@ pub(crate) fn short(func: &Func, with: &Concrete) -> Vec<Short> {
             let reach: Option<Vec<i128>> = stores.iter().map(reach).collect();
             let Some(extent) = with.extent(array, fit::axis(axis)) else { continue };
             let covered = reach.and_then(|reach| reach.into_iter().max()).unwrap_or(i128::MAX).max(0);
-            // What is covered is below the extent, or of no interest.
+            // Only a cover below the extent is reported.
             if let Some(covered) = i64::try_from(covered).ok().filter(|&covered| covered < extent) {
                 found.push(Short { array, axis: fit::axis(axis), covered, extent });
             }

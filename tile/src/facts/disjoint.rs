@@ -1,6 +1,6 @@
 //! Proof that different blocks store to different coordinates, for all grids and sizes.
 //!
-//! A set of *determined* atoms grows until it has the block's number along each axis, or stops. What two blocks that access one element
+//! A set of *determined* atoms grows until it has the block's index along each axis, or stops. What two blocks that access one element
 //! have in common are the coordinates of the element. An expression that both have in common determines the atoms of its terms
 //! if their factors form a mixed-radix chain: each factor is beyond what the terms before it reach. Quotient and remainder by a determined
 //! modulus determine the dividend. Atoms that are the same in all blocks are determined from the start.
@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use super::index::Index;
 use super::poly::{Atom, Poly};
 
-/// What a proof rests on besides the program itself: expressions that must be 1 or more.
+/// The assumptions of a proof about arguments: expressions that must be 1 or more.
 pub(super) type Assumptions = BTreeSet<Poly>;
 
 /// The atoms that were found to be determined, in order, each with the reason.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proof {
-    /// What the proof rests on.
+    /// The assumptions of the proof.
     pub(super) assumptions: Assumptions,
     /// The steps.
     pub(super) steps: Vec<String>,

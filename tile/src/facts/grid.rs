@@ -16,8 +16,8 @@ pub struct GridAxis {
     pub step: u32,
 }
 
-/// The grid that has a block for each tile that is stored, where the index of a store is a permutation of block numbers; numbers that are
-/// the same in all blocks may be beside them.
+/// The grid that has a block for each tile that is stored, if the index of a store is a permutation of block indices. It may also contain numbers
+/// that are the same in all blocks.
 ///
 /// # Errors
 /// Why the stores do not say it.

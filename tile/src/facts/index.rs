@@ -21,7 +21,7 @@ pub(crate) struct Index<'a> {
     polys: std::cell::RefCell<HashMap<Value, Poly>>,
 }
 
-/// A function of two integers; none where it has no value, or is not known.
+/// A function of two integers; `None` where it has no value, or is not known.
 pub(crate) fn arithmetic(each: Each, x: i64, y: i64) -> Option<i64> {
     let by = |of: fn(i64, i64) -> i64, x: i64| (y > 0).then(|| of(x, y));
     Some(match each {
@@ -111,7 +111,7 @@ impl<'a> Index<'a> {
         std::iter::successors(outer(region), move |&(_, id)| outer(self.region_of(id)?))
     }
 
-    /// The value as a polynomial. What it says holds if no integer on the way leaves its dtype.
+    /// The value as a polynomial. What it says holds if no intermediate integer overflows its dtype.
     pub(crate) fn poly(&self, value: Value) -> Poly {
         if let Some(found) = self.polys.borrow().get(&value) {
             return found.clone();
@@ -239,7 +239,7 @@ impl<'a> Index<'a> {
         };
         let linear = matches!(each, Each::Add | Each::Sub | Each::Mul | Each::Shl);
         if !linear && x.is_uniform() && y.is_uniform() && (x.as_number().is_none() || known.is_none()) {
-            // What is the same for all blocks is one number, which a launch knows.
+            // A value that is equal in all blocks is one number, which a launch knows.
             return Some(Poly::atom(Atom::Uniform(value)));
         }
         match each {

@@ -8,14 +8,14 @@ use super::poly::{Atom, Poly};
 use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Kind, Value};
 
-/// A grid and what is known of the arguments.
+/// The grid and the arguments of a launch, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Concrete {
     /// Blocks along each axis.
     pub grid: [i64; 3],
     /// Extents of the array parameters.
     pub extents: Vec<Vec<i64>>,
-    /// The scalar parameters, where they are integers.
+    /// The scalar parameters; `None` for floats and unknown values.
     pub scalars: Vec<Option<i64>>,
 }
 
@@ -29,20 +29,20 @@ impl Concrete {
 /// A range of numbers, both ends included.
 pub(crate) type Range = (i128, i128);
 
-/// The most that bounds are followed to; beyond it, nothing is known.
+/// The largest magnitude of a bound. A range beyond it counts as unknown.
 const FAR: i128 = 1 << 100;
 
 /// Ranges of a function's values.
 pub(crate) struct Intervals<'a> {
     index: &'a Index<'a>,
     with: &'a Concrete,
-    /// What is known of values besides: conditions that hold.
+    /// Ranges that follow from conditions that hold.
     narrowed: Vec<(Value, Range)>,
     found: RefCell<HashMap<Value, Option<Range>>>,
 }
 
 impl<'a> Intervals<'a> {
-    /// Ranges for a grid and arguments, where these conditions hold.
+    /// Ranges for a grid and arguments, if these conditions hold.
     pub(crate) fn new(
         index: &'a Index<'a>,
         with: &'a Concrete,
@@ -89,7 +89,7 @@ impl<'a> Intervals<'a> {
         self.found.borrow_mut().clear();
     }
 
-    /// The range of an integer value: `None` if an integer on the way may leave its dtype, so that nothing is known.
+    /// The range of an integer value; `None` if the value or one of its operands may overflow its dtype.
     pub(crate) fn value(&self, value: Value) -> Option<Range> {
         if let Some(&found) = self.found.borrow().get(&value) {
             return found;
@@ -107,7 +107,7 @@ impl<'a> Intervals<'a> {
         range
     }
 
-    /// The range of a value's dtype, which holds whatever the value is.
+    /// The range of a value's dtype.
     fn any(&self, value: Value) -> Range {
         Index::range(self.index.func.ty(value).dtype)
     }
@@ -177,8 +177,8 @@ impl<'a> Intervals<'a> {
         }
     }
 
-    /// The range of a polynomial with what a loop counts in it, which stays before the loop's end: the sum of where the loop begins and of its
-    /// steps may be beyond it.
+    /// The range of a polynomial that contains a loop's iteration, as `times * variable + rest`, where `variable` is the loop's induction variable.
+    /// The variable stays below the loop's end. The bound of `start + step * iteration` may exceed that end.
     fn counted(&self, poly: &Poly) -> Option<Range> {
         let atoms = poly.atoms();
         let (iteration, value) = atoms.into_iter().find_map(|atom| match atom {
@@ -221,7 +221,7 @@ impl<'a> Intervals<'a> {
     }
 }
 
-/// The range of a function of two integers; `None` if it is not one that is known, or may be anything.
+/// The range of a function of two integers; `None` for other functions, and for a range beyond [`FAR`].
 fn binary(each: Each, x: Range, y: Range) -> Option<Range> {
     let corners = |f: fn(i128, i128) -> Option<i128>| -> Option<Range> {
         let all = [f(x.0, y.0)?, f(x.0, y.1)?, f(x.1, y.0)?, f(x.1, y.1)?];

@@ -4,19 +4,19 @@ use girih_tensor::DType;
 
 use crate::ir::{Array, ArrayParam, Func, Known};
 
-/// What is known of an array parameter.
+/// The facts of an array parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayFacts {
     /// Of its extents, in elements.
     pub extents: Vec<Known>,
     /// Of its strides, in elements.
     pub strides: Vec<Known>,
-    /// What the address of its first element is a multiple of, in bytes.
+    /// The alignment of the address of its first element, in bytes.
     pub align: u32,
 }
 
 impl ArrayFacts {
-    /// What is known of every row-major array of a rank, and so of nothing but the stride of its last axis.
+    /// The facts of every row-major array of a rank: the stride of the last axis alone.
     pub fn row_major(rank: usize, dtype: DType) -> ArrayFacts {
         let mut strides = vec![Known::MultipleOf(1); rank];
         if let Some(last) = strides.last_mut() {
@@ -39,7 +39,7 @@ impl ArrayFacts {
     }
 }
 
-/// What is known of a kernel's parameters, arrays and scalars each in their order.
+/// The facts of a kernel's parameters, arrays and scalars each in their order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Facts {
     /// Of arrays.
@@ -49,7 +49,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// What holds of row-major arrays of these ranks and dtypes, and of any scalars.
+    /// The facts of row-major arrays of these ranks and dtypes, and of any scalars.
     pub fn row_major(arrays: &[(usize, DType)], scalars: usize) -> Facts {
         Facts {
             arrays: arrays.iter().map(|&(rank, dtype)| ArrayFacts::row_major(rank, dtype)).collect(),

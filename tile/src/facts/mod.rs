@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Func --Index: values as polynomials--> accesses --disjoint: a proof--> Report { verdicts, conditions of the launch, bounds }
-//!                                                 \-- or a witness: two blocks that meet
+//!                                                 \-- or a witness: two blocks with a conflict
 //! ```
 
 mod access;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::ir::Value;
 use crate::ir::table::Each;
 
-/// What an index expression is made of.
+/// An indivisible part of an index expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atom {
-    /// The block's number along an axis of the grid.
+    /// The block's index along an axis of the grid.
     Bid(u8),
     /// The grid's extent along an axis.
     Blocks(u8),
@@ -66,7 +66,7 @@ impl Poly {
         self.0.iter().map(|(atoms, &factor)| (atoms.as_slice(), factor))
     }
 
-    /// What the polynomial is by what numbers and its atoms are, in whatever products and sums are computed.
+    /// Evaluates the polynomial, given the values of numbers and atoms, and the product and sum.
     pub(super) fn of<T>(
         &self,
         number: impl Fn(i64) -> T,
@@ -164,7 +164,7 @@ impl Poly {
 type Make = fn(Arc<Poly>, Arc<Poly>) -> Atom;
 
 impl Atom {
-    /// What makes the atom of two polynomials, and these, if it is made of some.
+    /// The constructor and the two polynomials of an atom that is made of two.
     pub(super) fn parts(&self) -> Option<(Make, &Poly, &Poly)> {
         match self {
             Atom::Div(a, b) => Some((Atom::Div, a, b)),

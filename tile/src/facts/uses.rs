@@ -8,7 +8,7 @@ use crate::ir::{Dims, Func, Kind, Known};
 
 /// Bytes of the widest access of a thread.
 const WIDEST: u64 = 16;
-/// What the addresses of allocations are multiples of.
+/// The alignment of allocations.
 const ALLOCATED: u64 = 256;
 
 /// An array as a launch finds it. Extents and strides are in elements.
@@ -44,7 +44,7 @@ struct Access {
     check: bool,
 }
 
-/// What a program asks of an array parameter.
+/// The facts that a program requests of an array parameter.
 #[derive(Clone, Debug)]
 struct OfArray {
     /// Bits of an element.
@@ -123,7 +123,7 @@ impl OfArray {
         self.tiles.iter().map(of).max().unwrap_or(1)
     }
 
-    /// What holds of an array.
+    /// The facts of an array.
     fn facts(&self, found: &Found<'_>) -> ArrayFacts {
         let all: Vec<usize> = (0..found.strides.len()).map(|axis| found.stride(axis)).collect();
         let limits = all.iter().filter(|&&stride| stride > 1).map(|&stride| stride as u64);
@@ -161,7 +161,7 @@ impl OfArray {
 }
 
 impl Uses {
-    /// What a program asks for.
+    /// The facts that a program requests.
     pub fn of(func: &Func) -> Uses {
         let bits = func.params().map(|(_, param)| u64::from(param.dtype.bits()));
         let arrays = bits.map(|bits| OfArray { bits, tiles: Vec::new(), indexed: false });
@@ -182,7 +182,7 @@ impl Uses {
         uses
     }
 
-    /// What a launch finds of row-major arrays of these extents, each in an allocation of its own.
+    /// The facts of row-major arrays of these extents, each in an allocation of its own.
     ///
     /// # Examples
     /// ```
@@ -214,8 +214,8 @@ impl Uses {
         self.facts(&found.collect::<Vec<_>>(), scalars)
     }
 
-    /// What holds of these arrays, in the order of the program's parameters, of what it asks for; of scalars nothing is known. An array
-    /// that the program does not have is left out.
+    /// The requested facts of these arrays, in the order of the program's parameters; scalars have no facts. An array that the program does not have
+    /// is skipped.
     pub fn facts(&self, arrays: &[Found<'_>], scalars: usize) -> Facts {
         let of = self.arrays.iter().zip(arrays).map(|(of, found)| of.facts(found));
         Facts { arrays: of.collect(), scalars: vec![Known::MultipleOf(1); scalars] }

@@ -14,7 +14,7 @@ use crate::ir::{Kind, Value};
 struct World {
     grid: [i64; 3],
     bid: [i64; 3],
-    /// What sizes are: the one for each that is asked for in alternation.
+    /// The values of the sizes, which are used in rotation.
     sizes: Vec<i64>,
     iterations: HashMap<Value, i64>,
 }
@@ -28,7 +28,7 @@ struct Search<'a> {
 /// Sizes that are tried, for each size that the expressions name in turn.
 const SIZES: &[&[i64]] = &[&[4], &[3], &[2], &[5, 3], &[3, 5], &[6, 4], &[2, 7], &[64], &[100], &[1]];
 
-/// Says which two blocks access one element, one of them storing it.
+/// Names two blocks that access one element, one of them by a store.
 pub(super) fn witness(index: &Index<'_>, group: &[&Access]) -> Option<String> {
     let mut search = Search { index, leaves: Vec::new() };
     let mut iterations = BTreeSet::new();
@@ -91,7 +91,7 @@ impl Search<'_> {
     }
 
     fn grid(&self, group: &[&Access], grid: [i64; 3], sizes: &[i64], iterations: &[Atom]) -> Option<String> {
-        // Where each tile was met: its block, and whether it was stored.
+        // The block of each tile's access, and whether it is a store.
         let mut seen: HashMap<Vec<i64>, Vec<([i64; 3], &Access)>> = HashMap::new();
         let mut world = World { grid, bid: [0; 3], sizes: sizes.to_vec(), iterations: HashMap::new() };
         for block in 0..grid.iter().product::<i64>() {
@@ -174,7 +174,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a scalar is, where it can be told.
+    /// The value of a scalar, if it can be computed.
     fn value(&self, value: Value, world: &World) -> Option<i64> {
         if let Some(at) = self.leaves.iter().position(|&leaf| leaf == value) {
             return Some(world.sizes[at % world.sizes.len()]);

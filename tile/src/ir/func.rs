@@ -55,11 +55,11 @@ pub struct ValueData {
 /// An operation.
 #[derive(Clone, Debug)]
 pub struct Op {
-    /// What it does.
+    /// The operation's kind.
     pub kind: Kind,
-    /// What it reads.
+    /// The operands.
     pub operands: Vec<Value>,
-    /// What it makes.
+    /// The results.
     pub results: Vec<Value>,
     /// Regions: the body of a loop, the two sides of a condition, a combination.
     pub regions: Vec<RegionId>,
@@ -90,7 +90,7 @@ impl End {
         }
     }
 
-    /// What the end passes values on to: the operation that the region is of, or one of the loops around.
+    /// The target of the values that the end passes on: the operation that owns the region, or one of the loops around it.
     pub(crate) fn target<'a, T>(&self, own: &'a T, loops: &'a [T]) -> Option<&'a T> {
         match self {
             End::Yield(_) => Some(own),
@@ -111,7 +111,7 @@ pub struct Region {
     pub end: End,
 }
 
-/// What is known of an extent, a stride (both in elements) or a scalar before a kernel is built.
+/// A fact about an extent, a stride (both in elements) or a scalar before a kernel is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Known {
     /// The value.
@@ -164,11 +164,11 @@ pub struct ArrayParam {
     pub dtype: DType,
     /// Whether the kernel may write it (`&mut`).
     pub mutable: bool,
-    /// What is known of its extents; their number is the rank.
+    /// The facts about its extents; their number is the rank.
     pub extents: Vec<Known>,
-    /// What is known of its strides.
+    /// The facts about its strides.
     pub strides: Vec<Known>,
-    /// What the pointer's address is a multiple of, in bytes.
+    /// The alignment of the pointer's address, in bytes.
     pub align: u32,
     /// The reason that the user gives for stores that are not proved disjoint.
     pub assume_disjoint: Option<String>,
@@ -181,11 +181,11 @@ pub struct ScalarParam {
     pub name: String,
     /// Its dtype.
     pub dtype: DType,
-    /// What is known of it.
+    /// The fact about it.
     pub known: Known,
 }
 
-/// What a user demands of a value's placement.
+/// A user's constraint on a value's placement.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Pin {
     /// Which thread holds which element; of a `(Thr,Val)` layout by [`Dist::of`].
@@ -206,7 +206,7 @@ pub struct Func {
     pub(crate) scalars: Vec<ScalarParam>,
     pub(crate) body: RegionId,
     pub(crate) pins: BTreeMap<Value, Pin>,
-    /// What the user asks of placement and launch.
+    /// The user's hints for placement and launch.
     pub hints: crate::hints::Hints,
     /// Whether bounds that the kernel would have to check are an error.
     pub deny_in_kernel_checks: bool,
@@ -285,7 +285,7 @@ impl Func {
         &self.scalars
     }
 
-    /// What the user demands of the placement of values.
+    /// The user's constraints on the placement of values.
     pub fn pins(&self) -> &BTreeMap<Value, Pin> {
         &self.pins
     }

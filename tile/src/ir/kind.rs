@@ -10,8 +10,7 @@ use crate::ir::table::Each;
 use crate::types::{Order, Padding, Scope, named};
 
 named! {
-    /// What is promised of the exact results of integer arithmetic. The reference evaluator gives poison where a promise does not hold; a
-    /// kernel wraps.
+    /// A promise about the exact results of integer arithmetic. The reference evaluator returns poison where a promise does not hold; a kernel wraps.
     #[derive(Default)]
     Overflow {
         #[default] Wraps "wraps" "Nothing: results wrap.",
@@ -77,7 +76,7 @@ named! {
     }
 }
 
-/// What an operation does. `n` operands and results of one type unless said otherwise; every axis exists.
+/// The kind of an operation. `n` operands and results have one type unless stated otherwise; every axis exists.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A tile of one value, given as the dtype's bits. No operands.
@@ -86,7 +85,7 @@ pub enum Kind {
     Dense(Arc<[u64]>),
     /// 0, 1, 2, ... along the only axis; any integer dtype.
     Iota,
-    /// The block's number along an axis of the grid, an s32 scalar in `0..num_blocks`: the operand of a block that takes several of the grid.
+    /// The block's index along an axis of the grid, an s32 scalar in `0..num_blocks`: the operand of a block that takes several of the grid.
     Bid(u8),
     /// The number of the block among those that run where each takes several of the grid, an s32 scalar in `0..workers`.
     Worker,

@@ -1,4 +1,4 @@
-//! Equality of programs up to the numbers of their values. Places in the source do not count.
+//! Equality of programs up to the numbering of their values. Positions in the source do not count.
 
 use std::collections::HashMap;
 
@@ -32,21 +32,21 @@ pub fn same_region(func: &Func, a: RegionId, b: RegionId) -> bool {
     difference(func, a, b).is_none()
 }
 
-/// What is the first to differ in two regions.
+/// The first difference of two regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// What the regions are entered with.
+    /// The arguments of the regions.
     Arguments,
     /// An operation and its counterpart, if both regions have one.
     Operation(Option<OpId>, Option<OpId>),
-    /// What an operation reads.
+    /// The operands of an operation.
     Operands(OpId),
     /// How the regions end.
     End,
 }
 
 impl Difference {
-    /// What differs, as one operation and the other, of regions of these functions.
+    /// The differing operation of one region and of the other, in these functions, as text.
     pub(crate) fn told(self, first: &Func, second: &Func) -> String {
         let name =
             |func: &Func, op: Option<OpId>| op.map_or_else(|| "nothing".into(), |op| func.described(op));
@@ -59,7 +59,7 @@ impl Difference {
     }
 }
 
-/// What differs first in two regions of which [`same_region`] does not hold.
+/// The first difference of two regions of which [`same_region`] does not hold.
 pub(crate) fn difference(func: &Func, a: RegionId, b: RegionId) -> Option<Difference> {
     Same { left: func, right: func, values: HashMap::new() }.region(a, b).err()
 }
@@ -73,7 +73,7 @@ impl Func {
         format!("`{}{ty}`{site}", op.kind.word())
     }
 
-    /// What differs first in the bodies of two functions.
+    /// The first difference of the bodies of two functions.
     pub(crate) fn difference(&self, other: &Func) -> Option<Difference> {
         Same { left: self, right: other, values: HashMap::new() }.region(self.body, other.body).err()
     }

@@ -1,6 +1,6 @@
-//! The handles that kernels are written with, and staging of Rust's control flow.
+//! Typed handles of tiles, scalars and arrays with which kernels are written, and the staging of Rust's control flow.
 
-/// Gives a macro the numbers of parts of tuples, with a name and the place of each part.
+/// Calls a macro with the tuples of 1 to 4 or 1 to 8 elements, each element as a type name and an index.
 macro_rules! for_tuples {
     ($each:ident, 4) => {
         $each! { 1: A 0; 2: A 0 B 1; 3: A 0 B 1 C 2; 4: A 0 B 1 C 2 D 3; }

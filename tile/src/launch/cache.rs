@@ -15,14 +15,14 @@ use crate::hints::{HintSet, Hints};
 use crate::ir::{Func, Known};
 use crate::lower::Target;
 
-/// What tells programs apart: the type of the kernel's own struct, and the kernel's build-time values.
+/// The identity of a program: the type of the kernel's own struct, and the kernel's build-time values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ProgramKey {
     pub(super) kernel: TypeId,
     pub(super) constants: Box<[u64]>,
 }
 
-/// What tells kernels of a program apart: what the program asks of its arguments, hints in the place of its own, and the target.
+/// The key of a kernel of a program: the facts that the program requests of its arguments, hints that replace its own, and the target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Spec {
     pub(super) facts: Facts,

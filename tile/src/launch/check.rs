@@ -1,4 +1,4 @@
-//! The checks of a launch.
+//! The checks of a launch: arguments, aliasing, strides, grid, and the conditions of the kernel's proofs.
 
 use girih_device::Device;
 use girih_tensor::DType;
@@ -20,7 +20,7 @@ impl Launch<'_> {
         }
     }
 
-    /// Whether the arguments are those of the program's parameters.
+    /// Checks that the arguments match the program's parameters: mutability, dtype and rank of arrays, dtype of scalars.
     pub(super) fn check_arguments(&self, func: &Func) -> Result<(), LaunchError> {
         let params = || func.params().map(|(_, param)| (param.mutable, param.dtype, param.extents.len()));
         let arrays = || self.arrays.iter().map(|of| (of.mutable, of.array.dtype(), of.array.extents().len()));
@@ -37,7 +37,7 @@ impl Launch<'_> {
         Err(LaunchError::Arguments { kernel: self.name.into(), wanted, given })
     }
 
-    /// Checks what addresses decide: that all arrays are on the device, and that none that is written overlaps another argument.
+    /// Checks that all arrays are on the device, and that no array that is written overlaps another argument.
     pub(super) fn check_places(&self, func: &Func, device: &Device) -> Result<(), LaunchError> {
         for (at, of) in self.arrays.iter().enumerate() {
             if !of.array.device().is_same(device) {
@@ -79,7 +79,7 @@ impl Launch<'_> {
         Ok(())
     }
 
-    /// The grid, as it was given or follows from the stores, by axes.
+    /// The grid: the one that was given, or the one that follows from the stores.
     pub(super) fn grid_of(
         &self,
         axes: &Result<[Option<GridAxis>; 3], String>,
@@ -90,14 +90,14 @@ impl Launch<'_> {
             (None, Ok(axes)) => Ok(axes.map(|axis| {
                 axis.map_or(1, |axis| {
                     let extent = self.arrays[axis.array.index()].array.extents()[usize::from(axis.along)];
-                    // What 32 bits do not hold is beyond every device's grid.
+                    // An extent of more than 32 bits exceeds every device's grid.
                     u32::try_from(extent.div_ceil(axis.step as usize)).unwrap_or(u32::MAX)
                 })
             })),
         }
     }
 
-    /// The grid; `None` for one without blocks.
+    /// The grid, within the device's limits; `None` if the stores imply a grid without blocks.
     pub(super) fn blocks(&self, ready: &Ready, device: &Device) -> Result<Option<[u32; 3]>, LaunchError> {
         let kernel = || self.name.to_string();
         let grid = self.grid_of(&ready.grid)?;
@@ -138,7 +138,7 @@ impl Launch<'_> {
         Ok(())
     }
 
-    /// Numbers as proofs take them; without the scalars, what holds of them holds for all scalars.
+    /// The grid, the extents and the scalars for a proof. Without `scalars` the proof holds for all scalars.
     fn concrete(&self, grid: [u32; 3], scalars: bool) -> Concrete {
         let extents = |of: &ArrayArgument<'_>| of.array.extents().iter().map(|&n| n as i64).collect();
         let known =
@@ -150,7 +150,7 @@ impl Launch<'_> {
         }
     }
 
-    /// Whether what proofs rest on holds whatever the scalars are.
+    /// Whether the conditions of the kernel's proofs hold for all values of the scalars.
     pub(super) fn is_sure(&self, ready: &Ready, grid: [u32; 3]) -> bool {
         let by_scalars =
             |condition: &Condition| matches!(condition, Condition::Step { by_scalars: true, .. });
@@ -158,7 +158,8 @@ impl Launch<'_> {
             && ready.report.broken(&ready.func, &self.concrete(grid, false)).is_none()
     }
 
-    /// What is accepted and hardly meant; an error for what is certain to have no meaning.
+    /// The warnings: loads whose undetermined padding may reach a result, and grids that cover a part of an array. An error if the padding is certain
+    /// to.
     pub(super) fn check_meaning(&self, ready: &Ready, grid: [u32; 3]) -> Result<Warnings, LaunchError> {
         let (func, with) = (&ready.func, self.concrete(grid, false));
         let kernel = || self.name.to_string();
@@ -180,7 +181,7 @@ impl Launch<'_> {
         Ok(Warnings::new(found))
     }
 
-    /// Checks what proofs rest on.
+    /// Checks the conditions of the kernel's proofs.
     pub(super) fn check_conditions(&self, ready: &Ready, grid: [u32; 3]) -> Result<(), LaunchError> {
         let found = ready.report.broken(&ready.func, &self.concrete(grid, true));
         let Some(broken) = found else { return Ok(()) };

@@ -26,7 +26,7 @@ const CLUSTER: u32 = 8;
 pub(super) struct Entry {
     pub(super) ready: Arc<Ready>,
     pub(super) work: Work,
-    /// None if there are no blocks.
+    /// `None` if there are no blocks.
     pub(super) grid: Option<[u32; 3]>,
     /// Whether proofs hold whatever the scalars are.
     sure: bool,
@@ -149,7 +149,7 @@ fn config(ready: &Ready, compiled: &Compiled, device: &Device, grid: [u32; 3]) -
     }
 }
 
-/// What the arguments of a launch's parameters are made of.
+/// The arguments of a launch from which those of the kernel's parameters are made.
 pub(super) struct Given<'a> {
     launch: &'a Launch<'a>,
     ready: &'a Ready,

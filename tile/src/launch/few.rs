@@ -20,7 +20,7 @@ impl<T, const N: usize> Default for Few<T, N> {
 impl<T: Copy, const N: usize> Few<T, N> {
     pub(super) fn push(&mut self, value: T) {
         if self.len < N {
-            // Elements behind the list's end are any.
+            // Elements after the list's end are any.
             self.first.get_or_insert([value; N])[self.len] = value;
         } else {
             if self.len == N {

@@ -24,7 +24,7 @@ impl Launch<'_> {
     /// While the stream is being captured ([`Device::capture`]) the launch goes into the graph. What is not built and prepared by then is
     /// refused: an equal launch that ran before the capture, or [`Launch::prepare`], sees to it.
     ///
-    /// What is accepted and hardly meant, such as a grid that is too small for the array that is stored to, [`Launch::warnings`] tells.
+    /// [`Launch::warnings`] reports probable mistakes, such as a grid that is too small for the array that is stored to.
     ///
     /// # Errors
     /// [`Error::Build`] for a kernel that is wrong, [`Error::Launch`] for arguments and a grid that do not fit it, [`Error::Place`],
@@ -34,9 +34,8 @@ impl Launch<'_> {
         self.entry(self.device()?)?.run(&self)
     }
 
-    /// What the launch does that is accepted and hardly meant, such as a grid that is too small for the array that is stored to. The kernel is
-    /// built and the launch checked, and nothing runs. Where the environment variable `GIRIH_PTXAS` names NVIDIA's assembler, what it objects to is
-    /// told too.
+    /// The warnings of the launch, such as a grid that is too small for the array that is stored to. The kernel is built and the launch checked, and
+    /// nothing runs. If the environment variable `GIRIH_PTXAS` names NVIDIA's assembler, its warnings are included.
     ///
     /// # Errors
     /// As [`Launch::run`], and [`Error::Device`] for an assembler that does not run.
@@ -62,7 +61,7 @@ impl Launch<'_> {
         program.ready(spec)
     }
 
-    /// The launch's program, and what tells the kernel apart from others of it.
+    /// The launch's program, and what distinguishes the kernel from others of it.
     fn spec(&self, sm: u32) -> Result<(Arc<Program>, Spec), Error> {
         let program = self.program()?;
         self.check_arguments(&program.func)?;
@@ -71,7 +70,7 @@ impl Launch<'_> {
         Ok((program, Spec { facts, hints, target: Target { programmatic, ..Target::from(sm) } }))
     }
 
-    /// What holds of the arguments, of what the program asks for.
+    /// The facts of the arguments that the program requests.
     fn facts(&self, uses: &Uses) -> Facts {
         let found = self.arrays.iter().map(|of| Found {
             extents: of.array.extents(),
@@ -153,8 +152,7 @@ impl Launch<'_> {
         explain_at(&ready.func, sm, sizes)
     }
 
-    /// What tells the kernel apart from others for these arguments on an architecture, such as 90: two launches with equal keys share a
-    /// kernel.
+    /// The key of the kernel for these arguments on an architecture, such as 90: two launches with equal keys share a kernel.
     ///
     /// # Errors
     /// Those of building the kernel, and of arguments that are not the kernel's.
@@ -184,7 +182,7 @@ impl Launch<'_> {
         Ok(stable_hash(&self.program()?.func.to_string()))
     }
 
-    /// What kernels of the program are told apart by, but for hints.
+    /// The key of the program's kernels without hints.
     pub(crate) fn facts_text(&self, sm: u32) -> Result<String, Error> {
         let (_, Spec { facts, target, .. }) = self.spec(sm)?;
         Ok(format!("{facts:?} {target:?}"))

@@ -16,7 +16,7 @@ use crate::hints::Hints;
 /// Launches that are kept, of each kind of device. When there are more, all are forgotten; those of a simulator keep the simulator alive.
 const MOST: [usize; 2] = [1024, 16];
 
-/// What the checks of a launch depend on and a prepared launch consists of, but for addresses and the values of scalars.
+/// The key of a launch's checks and of a prepared launch: all but addresses and the values of scalars.
 struct Call<W> {
     kernel: TypeId,
     words: W,
@@ -55,7 +55,7 @@ impl Launch<'_> {
         words.push(self.arrays.len() as u64);
         for of in self.arrays.iter() {
             let (extents, strides) = (of.array.extents(), of.array.strides());
-            // What vectors have is at most 16 bytes.
+            // Vectors have at most 16 bytes.
             let aligned = u64::from(of.array.bytes().start.trailing_zeros().min(4));
             words.push(
                 of.array.dtype() as u64
@@ -100,7 +100,7 @@ impl Launch<'_> {
             memo.insert(key, kept);
             forgotten
         };
-        // What is dropped here may wait for launches.
+        // The drop may wait for launches.
         drop(forgotten);
         Ok(entry)
     }

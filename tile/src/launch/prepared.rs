@@ -46,7 +46,7 @@ pub struct Prepared {
     device: Device,
 }
 
-/// What a run launches.
+/// The launches of a run.
 enum Launches {
     /// There are no blocks.
     None,
@@ -94,7 +94,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// What the launch does that is accepted and hardly meant.
+    /// The warnings of the launch.
     pub fn warnings(&self) -> &Warnings {
         &self.entry.warnings
     }

@@ -45,7 +45,7 @@ pub struct Given<'a> {
     pub strides: Vec<i64>,
 }
 
-/// What the arguments of a kernel's parameters are made of: arrays and scalars by their positions, none where there are none.
+/// The source of the arguments of a kernel's parameters: arrays and scalars by their positions.
 pub(super) trait Values<'a> {
     fn buffer(&self, array: usize) -> Option<BufferArg<'a>>;
     fn extent(&self, array: usize, axis: usize) -> Option<u64>;
@@ -54,7 +54,7 @@ pub(super) trait Values<'a> {
     fn grid(&self, axis: usize) -> Option<u64>;
 }
 
-/// The argument of a parameter; none if what it stands for is not given.
+/// The argument of a parameter; `None` if what it stands for is not given.
 pub(super) fn argument<'a>(param: &Param, values: &impl Values<'a>) -> Option<Arg<'a>> {
     let size = |value: u64| match param.bytes {
         8 => Some(Arg::U64(value)),

@@ -80,7 +80,7 @@ fn paddings(func: &Func, op: OpId) -> Vec<String> {
     let mut open: Vec<Value> = func.op(op).operands.clone();
     let mut found = Vec::new();
     let index = Index::new(func);
-    // What a region passes on becomes results and arguments of its operation; of which loop is left open.
+    // The values that a region passes on become results and arguments of its operation. The loop is not determined.
     let passed = |id: OpId| {
         let mut all = Vec::new();
         for &region in &func.op(id).regions {

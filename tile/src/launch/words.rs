@@ -18,7 +18,7 @@ impl Words {
         &self.0
     }
 
-    /// Appends others, behind their number.
+    /// Appends others, after their number.
     pub(super) fn extend(&mut self, words: &[u64]) {
         self.push(words.len() as u64);
         words.iter().for_each(|&word| self.push(word));
@@ -71,7 +71,7 @@ impl fmt::Write for Words {
     }
 }
 
-/// The build-time values of a kernel, by which its programs are told apart.
+/// The build-time values of a kernel, by which its programs are distinguished.
 #[derive(Clone, Debug, Default)]
 pub struct Constants(pub(super) Few<u64, 12>);
 
@@ -86,7 +86,7 @@ impl Constants {
 #[derive(Debug)]
 pub struct Constant<'a, T>(pub &'a T);
 
-/// Values that are told apart by [`Hash`].
+/// Values that are distinguished by [`Hash`].
 pub trait ByHash {
     /// Adds the value.
     fn add(&self, to: &mut Constants);
@@ -98,7 +98,7 @@ pub trait ByBits {
     fn add(&self, to: &mut Constants);
 }
 
-/// Values that are told apart by [`Debug`].
+/// Values that are distinguished by [`Debug`].
 pub trait ByDebug {
     /// Adds the value.
     fn add(&self, to: &mut Constants);
@@ -121,7 +121,7 @@ impl<T: Copy + Into<f64>> ByBits for &Constant<'_, T> {
 impl<T: Debug> ByDebug for Constant<'_, T> {
     fn add(&self, to: &mut Constants) {
         let mut words = Words::default();
-        // What cannot be written is told apart by what came before.
+        // If the write fails, the words before it are the key.
         let _ = write!(words, "{:?}", self.0);
         to.take(&words);
     }

@@ -32,7 +32,7 @@ impl Lowering<'_> {
         readers(&self.plan.func).contains_key(&value)
     }
 
-    /// Whether the kernel accesses memory that it writes besides by an operation, for which the operation's order could be.
+    /// Whether the kernel accesses memory that it writes other than by this operation, for which the operation's order could be.
     pub(super) fn has_other_accesses(&self, besides: OpId) -> bool {
         let func = &self.plan.func;
         let mut found = false;

@@ -1,4 +1,4 @@
-//! Sums of tiles into a small array, by index: a loop adds into counters in shared memory, and these to the array when it has ended.
+//! Additions of tiles to a small array by index: a loop adds to counters in shared memory, which are added to the array after the loop.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,21 @@ use super::words::m;
 use crate::error::Result;
 use crate::ir::{ArrayId, Func, Indexed, Kind, Op, OpId, Order, RegionId, Rmw, Scope, Value};
 
-/// The most bytes of an array that counters stand for.
+/// The largest array in bytes that counters replace.
 const MOST: i64 = 16 << 10;
 
-/// Counters that stand for an array while a loop runs.
+/// Counters that replace an array while a loop runs.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     /// The array, or the part of one.
     array: ArrayId,
     scope: Option<Scope>,
     counters: Counters,
-    /// What bounds its extents.
+    /// The bounds of its extents.
     extents: Vec<i64>,
 }
 
-/// An access by index that adds and gives nothing back.
+/// An atomic addition by index without a result.
 fn adds<'o>(func: &Func, op: &'o Op) -> Option<&'o Indexed> {
     match &op.kind {
         Kind::Atomic { rmw: Rmw::Add, at }
@@ -42,7 +42,7 @@ fn adds<'o>(func: &Func, op: &'o Op) -> Option<&'o Indexed> {
 }
 
 impl Lowering<'_> {
-    /// The arrays that a loop does nothing with but add to, each by the accesses that do.
+    /// The arrays to which a loop only adds, each with its accesses.
     fn added(&self, region: RegionId) -> BTreeMap<ArrayId, Vec<OpId>> {
         let func = &self.plan.func;
         let mut found: BTreeMap<ArrayId, Option<Vec<OpId>>> = BTreeMap::new();
@@ -53,7 +53,7 @@ impl Lowering<'_> {
                 Kind::Gather(at) | Kind::Scatter(at) | Kind::Atomic { at, .. } => at.order,
                 _ => Order::Weak,
             };
-            // What has been added before has to be in the array when other blocks learn of it.
+            // Earlier additions must be in the array when other blocks learn of it.
             hands_on |= matches!(order, Order::Release | Order::AcqRel) && self.has_other_accesses(id);
             let Some(array) = op.kind.array() else { return };
             let list = found.entry(func.param_of(array).0).or_insert_with(|| Some(Vec::new()));
@@ -70,7 +70,7 @@ impl Lowering<'_> {
         found.into_iter().filter(|_| !hands_on).filter_map(|(root, list)| Some((root, list?))).collect()
     }
 
-    /// Whether an access of an array in a loop may wait for what other blocks add.
+    /// Whether an access of an array in a loop may wait for additions of other blocks.
     fn is_awaited(&self, root: ArrayId) -> bool {
         let func = &self.plan.func;
         let mut found = false;
@@ -94,7 +94,7 @@ impl Lowering<'_> {
         self.plan.func.slices(array).all(|(_, bounds)| bounds.into_iter().all(known))
     }
 
-    /// Makes counters for the small arrays that the outermost loop adds to.
+    /// Allocates counters for the small arrays to which the outermost loop adds.
     pub(super) fn begin_bins(&mut self, region: RegionId) -> Result<Vec<ArrayId>> {
         let mut made = Vec::new();
         if !self.loops.is_empty() || !self.alike {
@@ -125,7 +125,7 @@ impl Lowering<'_> {
         Ok(made)
     }
 
-    /// Adds a thread's elements to the counters that stand for their array.
+    /// Adds a thread's elements to the counters that replace their array.
     pub(super) fn add_to_bins(&mut self, places: &Places<'_>, root: ArrayId, values: Value) -> Result {
         let Some(bins) = self.bins.get(&root).cloned() else { return Ok(()) };
         let own = places.dist.owner(&self.thread)?;

@@ -1,4 +1,4 @@
-//! Where a branch may judge quotients of many f32 by one ([`quotients`](girih_codegen::algorithm::element::quotients)).
+//! Whether a branch may check the special cases of quotients of many f32 by one ([`quotients`](girih_codegen::algorithm::element::quotients)).
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ impl Lowering<'_> {
             bounds.is_empty() || bounds.iter().any(|of| of.low == Bound::Kernel || of.high == Bound::Kernel)
         };
         let outside = |id: OpId, op: &Op| match &op.kind {
-            // What lies outside of a tile that products take from shared memory is zero.
+            // Elements outside of a tile in shared memory that an MMA reads are zero.
             Kind::Load(_) if self.plan.products.loads.contains_key(&id) => false,
             Kind::Load(view) => view.padding == Padding::Undetermined && view.check && checked(id),
             Kind::Gather(at) => at.check,

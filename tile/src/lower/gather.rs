@@ -36,7 +36,7 @@ impl Places<'_> {
 }
 
 impl Lowering<'_> {
-    /// Reads indices and mask of an access off its operands, and returns the operands behind them.
+    /// Reads indices and mask of an access off its operands, and returns the operands after them.
     pub(super) fn places<'t>(
         &mut self,
         at: &Indexed,
@@ -186,7 +186,7 @@ impl Lowering<'_> {
         order != Order::Weak && dist.is_replicated()
     }
 
-    /// What the first of the threads with copies of an element has, in all of them. They meet on the way.
+    /// The value of the first of the threads with copies of an element, in all of them. It contains a barrier.
     pub(super) fn spread(
         &mut self,
         dtype: DType,

@@ -15,7 +15,7 @@ use crate::pass::uses::readers;
 /// Iterations that a loop is expected to have, for the number of its counters.
 const ITERATIONS: i64 = 8;
 
-/// What a loop counts: the position of the sum among what it carries, the histogram, the addition.
+/// A histogram of a loop: the position of the sum among the carried values, the histogram, the addition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
     pub(super) at: usize,
@@ -30,7 +30,7 @@ pub(super) struct Counting {
     pub(super) sums: HashSet<OpId>,
 }
 
-/// What a loop of numbers counts: sums that are carried, and that nothing but the addition of a histogram reads or makes.
+/// The histograms of a loop: sums that are carried, and that only the addition of a histogram reads or makes.
 fn counted(func: &Func, op: &Op) -> Vec<Counted> {
     let readers = readers(func);
     let body = func.region(op.regions[0]);
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         Ok(found)
     }
 
-    /// Adds up what a loop has counted, behind the loop.
+    /// Adds up what a loop has counted, after the loop.
     pub(super) fn end_counting(&mut self, op: &Op, found: &[Counted]) -> Result {
         if !found.is_empty() {
             self.meet_idle();

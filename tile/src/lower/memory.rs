@@ -38,7 +38,7 @@ pub struct ArrayAt {
     pub mutable: bool,
 }
 
-/// How the threads of a block access an array, by which it is known whether two accesses can meet at an element from different threads.
+/// How the threads of a block access an array, by which it is known whether two accesses can conflict at an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// Tiles side by side of this shape, each element by the thread that the distribution says.
@@ -124,7 +124,7 @@ pub(super) struct Tile<'t> {
     pub(super) rest: Vec<Expr>,
     /// Where the tile begins, from the array's least coordinate on, by axis, if part of it may be below that and another part in the array.
     pub(super) begins: Vec<Option<Expr>>,
-    /// What holds for all threads, or the thread as a whole.
+    /// The part of the condition that does not depend on the element.
     pub(super) always: Cond,
     access: Access,
 }
@@ -161,7 +161,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Notes an access of an array, and lets the threads meet before it where another one's access must come first.
+    /// Notes an access of an array, and adds a barrier before it if another thread's access must come first.
     pub fn touch(&mut self, array: ArrayId, write: bool, touch: Touch) {
         let (root, param) = self.plan.func.param_of(array);
         if !param.mutable {
@@ -175,7 +175,7 @@ impl Lowering<'_> {
 
     /// Notes what the iterations of a loop access, before the first one.
     pub(crate) fn touch_loop(&mut self, body: RegionId) {
-        // A producer accesses nothing that is written, and does not meet the other threads.
+        // A producer accesses nothing that is written, and takes no part in barriers of the other threads.
         if self.products.role == Role::Producer {
             return;
         }
@@ -196,7 +196,7 @@ impl Lowering<'_> {
                 _ => found.extend([(root, false, Touch::Any), (root, true, Touch::Any)]),
             }
         });
-        // Threads meet once before the loop, rather than in each of its iterations.
+        // There is one barrier before the loop, rather than in each of its iterations.
         if found.iter().any(|(root, write, touch)| self.touched.meets(*root, *write, touch)) {
             self.meet_idle();
         }
@@ -204,7 +204,7 @@ impl Lowering<'_> {
         self.scratch_unknown();
     }
 
-    /// What has been accessed since the last barrier.
+    /// The accesses since the last barrier.
     pub(crate) fn state(&self) -> (Scratch, Touched) {
         (self.scratch, self.touched.clone())
     }
@@ -213,7 +213,7 @@ impl Lowering<'_> {
         (self.scratch, self.touched) = state;
     }
 
-    /// What has been accessed on either of two ways.
+    /// Joins the accesses of two branches.
     pub(crate) fn join_state(&mut self, (scratch, touched): (Scratch, Touched)) {
         self.scratch.join(scratch);
         for (array, lists) in touched.0 {
@@ -261,7 +261,7 @@ impl Lowering<'_> {
         let regs = self.regs(value)?;
         let mut tile = self.tile(id, view, &op.operands[1..], dist, global(view.order, view.scope))?;
         tile.always = Cond::all([tile.always, dist.owner(&self.thread)?]);
-        // Whatever lets the threads meet comes before, so that it is not taken for a barrier behind the access.
+        // A barrier comes before, so that it is not taken for a barrier after the access.
         self.touch(view.array, true, tiles(view, dist));
         self.transfer(&tile, &Move::Store(&regs))?;
         Ok(())
@@ -283,7 +283,7 @@ impl Lowering<'_> {
             let (tile, step) = (i64::from(view.tile[axis]), i64::from(view.steps[axis]));
             let begin = &self.index(at)? * step;
             let whole = Expr::from(tile);
-            // What follows from the program, and what a launch compares, is not compared again.
+            // Bounds that follow from the program, or that a launch compares, are not compared again.
             let known = self.bounds.access(id).get(axis).copied().unwrap_or(AxisBounds::KERNEL);
             let least = &array.lows[axis];
             let inner = least.as_constant() != Some(0);

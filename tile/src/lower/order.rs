@@ -7,7 +7,7 @@ use crate::ir::table::Each;
 use crate::ir::{Func, Kind, RegionId, Value};
 use crate::place::access::counting;
 
-/// What a comparison of a key says of the element that is asked.
+/// The comparison of keys by which an element is chosen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Before,

@@ -1,4 +1,4 @@
-//! The parameters of a kernel: pointers, what of extents and strides is not known, scalars.
+//! The parameters of a kernel: pointers, unknown extents and strides, scalars.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::fit;
 use crate::ir::{ArrayId, ArrayParam, Func, Kind, Known, Op, OpId};
 use crate::place::wgmma::SharedTile;
 
-/// What a parameter of a kernel stands for.
+/// The meaning of a kernel's parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// The address of an array's first element.
@@ -59,7 +59,7 @@ impl Boxes {
 pub struct Param {
     /// The parameter's name in the kernel.
     pub name: String,
-    /// What it stands for.
+    /// The meaning of the parameter.
     pub source: Source,
     /// Its size in bytes: 4 or 8, and 128 of a tensor map.
     pub bytes: u32,
@@ -214,7 +214,7 @@ impl Params {
 }
 
 impl Lowering<'_> {
-    /// A block's number, the grid's extent, an array's extent, or a scalar parameter.
+    /// A block's index, the grid's extent, an array's extent, or a scalar parameter.
     pub(crate) fn number(&mut self, id: OpId, op: &Op) -> Result {
         use girih_ptx::Special as S;
         let held = match op.kind {

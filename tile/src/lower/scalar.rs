@@ -98,7 +98,7 @@ impl Lowering<'_> {
         };
         match value {
             Ok(value) => Ok(Some(value).filter(|value| fits(value, dtype))),
-            // What is too large for an expression is computed in registers.
+            // An expression that is too large is computed in registers.
             Err(girih_codegen::Error::Large { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }

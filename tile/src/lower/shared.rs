@@ -81,7 +81,7 @@ impl Lowering<'_> {
         Ok(load_elements(&mut self.b, Space::Smem, dtype, count, address, cond, Some(0))?)
     }
 
-    /// All threads of the block meet, and see what the others have written. The arena counts as used, since an exchange reads it now.
+    /// A barrier of all threads of the block, which makes their writes visible. The arena counts as used, since an exchange reads it now.
     pub(crate) fn meet(&mut self) {
         if !self.meet_consumers() {
             self.b.barrier();
@@ -89,13 +89,13 @@ impl Lowering<'_> {
         self.touched.clear();
     }
 
-    /// As [`Lowering::meet`], where no exchange is under way.
+    /// As [`Lowering::meet`], where no exchange is in flight.
     pub(crate) fn meet_idle(&mut self) {
         self.meet();
         self.scratch.used = false;
     }
 
-    /// Lets the threads meet unless none has accessed the arena since they did.
+    /// Adds a barrier unless no thread has accessed the arena since the last one.
     pub(crate) fn meet_unless_clear(&mut self) {
         if self.scratch.used {
             self.meet_idle();

@@ -1,5 +1,5 @@
-//! Gathers of elements that are in a row: where the index along an array's axis of stride 1 is a number and 0, 1, 2, ..., and the other
-//! indices are the same for all of them, they are loaded in vectors.
+//! Gathers of contiguous elements: they are loaded in vectors if the index along an array's axis of stride 1 is `n + 0, 1, 2, ...` and the other
+//! indices are equal for all of them.
 
 use girih_codegen::algorithm::distributed::widest;
 use girih_codegen::plan::WIDEST;
@@ -17,14 +17,14 @@ use crate::place::access::counting;
 
 /// The vectors of a gather.
 pub(super) struct Spans {
-    /// Numbers of values, each run neighbours in the array.
+    /// Indices of values; each run is contiguous in the array.
     pub(super) runs: Vec<Vec<usize>>,
-    /// The array's axis along which they are, and the tile's.
+    /// The contiguous axis of the array, and that of the tile.
     pub(super) axis: usize,
     along: usize,
     /// The coordinate of the tile's first element along the axis.
     start: Expr,
-    /// Where all of the tile is in the array along the axis, so that no element of it is compared; none where every vector is wholly inside or
+    /// The condition that all of the tile is in the array along the axis, so that no element is compared; `None` if every vector is wholly inside or
     /// outside.
     pub(super) whole: Option<Cond>,
 }
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         Ok((vector > 1).then_some(spans))
     }
 
-    /// A sum of scalars of one dtype, in which it wraps.
+    /// A sum of scalars of one dtype, with the dtype's wrap-around.
     fn sum_of(&mut self, scalars: &[Value]) -> Result<Expr> {
         let mut sum = Expr::from(0);
         for &scalar in scalars {
@@ -88,7 +88,7 @@ impl Lowering<'_> {
         if dtype.bits() == 64 {
             return Ok(self.near(total, dtype));
         }
-        // What a power of two divides, it divides when it has wrapped.
+        // A power of two that divides a number divides it after a wrap, too.
         let multiple = (multiple & multiple.wrapping_neg()).clamp(1, 1 << 30);
         Ok(self.b.var(&total, least, most + 1 - multiple, multiple))
     }
@@ -99,7 +99,7 @@ impl Lowering<'_> {
         Ok(&spans.start + &at)
     }
 
-    /// The same; what must hold so that it is in the array, unless all of the tile is there, is added to conditions.
+    /// The same. The conditions for it to be in the array, unless all of the tile is, are added to `conds`.
     pub(super) fn counted(
         &mut self,
         places: &Places<'_>,

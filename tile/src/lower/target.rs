@@ -1,6 +1,6 @@
-//! What a program is lowered for.
+//! The target of a lowering.
 
-/// What a program is compiled for.
+/// The target of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The architecture, such as 90 for sm_90.

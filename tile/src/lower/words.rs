@@ -16,7 +16,7 @@ macro_rules! m {
 }
 pub(crate) use m;
 
-/// What [`element`] writes, by methods.
+/// The functions of [`element`], as methods.
 impl Lowering<'_> {
     /// An instruction with one result of a type.
     pub(crate) fn make(&mut self, ty: Type, opcode: Opcode, words: &[Modifier], inputs: Vec<Operand>) -> Reg {

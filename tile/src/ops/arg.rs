@@ -1,4 +1,4 @@
-//! Operands: values, and constants that have a dtype or get one.
+//! Operands of operations: values, and constants with or without a dtype.
 
 use girih_tensor::DType;
 
@@ -10,7 +10,7 @@ use crate::ir::Value;
 pub enum Arg {
     /// A value.
     Value(Value),
-    /// A constant that takes the dtype of the tile that it meets.
+    /// A constant without a dtype, which takes the dtype of the other operand.
     Loose(Const),
     /// A constant of this dtype, which promotes as a scalar does.
     Strict(DType, Const),

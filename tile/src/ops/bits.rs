@@ -1,4 +1,4 @@
-//! Bits of elements as other dtypes.
+//! Bitcasts of elements to other dtypes.
 
 use girih_tensor::DType;
 

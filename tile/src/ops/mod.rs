@@ -1,4 +1,4 @@
-//! Operations as users call them: operands are promoted and broadcast, types inferred, and what does not fit is a
+//! Operations on tiles: operands are promoted and broadcast, result types are inferred, and operands that do not match are a
 //! [`Fault`](crate::error::Fault). The typed handles and `girih eval --tile` call the same functions.
 //!
 //! # Examples
@@ -12,7 +12,7 @@
 //! let mut b = Build::new("sum");
 //! let column = b.filled(DType::S32, &[8, 1], Const::Int(1))?;
 //! let row = b.filled(DType::F32, &[4], Const::Float(0.5))?;
-//! // (8,1) and (4) broadcast to (8,4), and integers meet floats as floats.
+//! // (8,1) and (4) broadcast to (8,4), and s32 promotes to f32.
 //! let sum = b.each(Each::Add, &[column.into(), row.into()], Mode::default())?;
 //! assert_eq!((b.ty(sum).dtype, &b.ty(sum).dims[..]), (DType::F32, &[8, 4][..]));
 //! # Ok::<(), girih_tile::error::Fault>(())

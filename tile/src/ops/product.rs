@@ -6,7 +6,7 @@ use crate::ir::{Build, Dims, Kind, Rounding, Value};
 
 /// The shape of the product of two matrices, or of batches of them.
 struct Shape {
-    /// None for matrices.
+    /// `None` for matrices.
     batch: Option<u32>,
     m: u32,
     k: u32,
@@ -74,7 +74,7 @@ impl Build {
     }
 
     /// The product of two tiles as NumPy's `matmul`: of matrices and of batches of them as [`Build::mma`]; a tile of rank 1 is a row before a matrix
-    /// and a column behind it, and has no axis in the result. Dtypes are promoted, and the result has the common dtype; sums are computed in the
+    /// and a column after it, and has no axis in the result. Dtypes are promoted, and the result has the common dtype; sums are computed in the
     /// first of [`sums`].
     ///
     /// # Errors

@@ -38,7 +38,7 @@ pub enum Axes {
 }
 
 named! {
-    /// What elements are reduced to.
+    /// The function that reduces elements.
     Reduction {
         Sum "sum" "Sum. Integers wrap and keep their dtype, bool is counted in s32; f16 and bf16 are summed in f32 and rounded once.",
         Prod "prod" "Product, as [`Reduction::Sum`].",
@@ -167,7 +167,7 @@ impl Build {
         Err(Fault::Combination { given: got, accepted: want })
     }
 
-    /// What an operation with a combination of its own takes: its operands broadcast to one shape, the axis, and the identity.
+    /// The operands of a reduction with a user's combination: its operands broadcast to one shape, the axis, and the identity.
     pub(super) fn combined(
         &mut self,
         name: &'static str,

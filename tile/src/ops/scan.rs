@@ -25,7 +25,7 @@ use crate::ir::{Build, Combine, Kind, Nan, RegionId, Rounding, Type, Value};
 use crate::types::named;
 
 named! {
-    /// What a scan combines by.
+    /// The function of a scan.
     Running {
         Sum "cumsum" "Sums. Integers wrap and keep their dtype, bool is counted in s32; f16 and bf16 are summed in f32, and each sum is rounded once.",
         Prod "cumprod" "Products, as [`Running::Sum`].",

@@ -1,4 +1,4 @@
-//! Order of elements, and how often numbers are in a tile.
+//! Sorting and histograms.
 
 use girih_tensor::DType;
 

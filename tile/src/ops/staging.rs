@@ -1,4 +1,4 @@
-//! What is decided while a kernel is built.
+//! Decisions while a kernel is built.
 
 use super::Arg;
 use crate::dtype::Const;

@@ -12,7 +12,7 @@ use super::uses::readers;
 use crate::ir::table::Each;
 use crate::ir::{Func, Kind, Op, OpId, Rounding, Value};
 
-/// The function with such quotients of f32 as `div.full`.
+/// The function with such quotients of f32 computed by `div.full`.
 pub fn approximate(func: &Func) -> Func {
     rebuild(func, &mut Approximate { readers: readers(func) })
 }

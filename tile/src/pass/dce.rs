@@ -29,7 +29,7 @@ pub fn dce(func: &Func) -> Func {
     rebuild(func, &mut live)
 }
 
-/// Whether an operation does something besides its results. Loads with an order wait for others.
+/// Whether an operation has an effect other than its results. Loads with an order wait for others.
 fn has_effect(op: &Op) -> bool {
     match &op.kind {
         Kind::Load(view) => view.order != Order::Weak,

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Both branches contain all functions of the MMA that need no other MMA, so that the assembler can schedule them together. In `f'`,
-//! [approximate](super::approximate) quotients by a scalar c are products with its reciprocal, if that is a normal number. The pass does not skip
+//! [approximate](super::approximate) quotients by a scalar c are multiplications by its reciprocal, if that is a normal number. The pass does not skip
 //! iterations that mask everything: a probability of zero times an infinity is NaN, so skipping them would change results.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,7 +27,7 @@ use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Rounding, Type, Value};
 /// Elements of a tile from which on a condition costs less than a mask.
 const MANY: u64 = 1024;
 
-/// Branches around masks in loops with products, if bounds of positions can say that a mask is true throughout.
+/// Branches around masks in loops with MMAs, if bounds of positions can say that a mask is true throughout.
 pub fn guard(func: &Func) -> Func {
     let mut found = Guard { masks: BTreeMap::new(), sunk: BTreeSet::new(), inside: None };
     let readers = readers(func);
@@ -52,11 +52,11 @@ struct Guard {
 struct Masked {
     /// The operations that the mask alone needs.
     mask: Vec<OpId>,
-    /// The functions of products that the selection alone reads.
+    /// The functions of MMAs that the selection alone reads.
     before: Vec<OpId>,
     /// The functions of the selection.
     after: Vec<OpId>,
-    /// What others read.
+    /// The results that others read.
     results: Vec<Value>,
 }
 
@@ -64,15 +64,15 @@ fn is_each(op: &Op, function: Each) -> bool {
     matches!(op.kind, Kind::Each { op, .. } if op == function)
 }
 
-/// The body of a loop with products.
+/// The body of a loop with MMAs.
 struct Body<'a> {
     func: &'a Func,
     ops: &'a [OpId],
     readers: &'a HashMap<Value, Vec<Option<OpId>>>,
     of_products: BTreeSet<Value>,
-    /// What has an accumulator is scaled when the product before is done, not with the probabilities.
+    /// Values with an accumulator are scaled after the MMA before, not with the probabilities.
     of_accumulators: BTreeSet<Value>,
-    /// Whether there is one product beside those that add to accumulators. While others are under way, what threads compute stays one block with
+    /// Whether there is one MMA beside those that add to accumulators. While others are in flight, what threads compute stays one block with
     /// what reads both.
     single: bool,
 }
@@ -129,7 +129,7 @@ impl<'a> Body<'a> {
         self.ops.iter().copied().filter(|id| own.contains(id)).collect()
     }
 
-    /// The functions of a selection, unless they need another product. What functions outside read stretched is stretched there.
+    /// The functions of a selection, unless they need another MMA. An operand that functions outside read broadcast is broadcast there.
     fn after(&self, place: usize, taken: &BTreeSet<OpId>) -> Vec<OpId> {
         let func = self.func;
         let (mut after, mut known) = (Vec::new(), BTreeSet::new());
@@ -163,7 +163,7 @@ impl<'a> Body<'a> {
 }
 
 impl Guard {
-    /// Takes note of the masks in the body of a loop.
+    /// Records the masks in the body of a loop.
     fn look(&mut self, body: &Body<'_>) {
         let mut taken: BTreeSet<OpId> = BTreeSet::new();
         for (place, &id) in body.ops.iter().enumerate() {
@@ -273,7 +273,7 @@ fn inverse(copy: &mut Copy<'_>, scalar: Value) -> Value {
     each(copy, Each::TrueDiv, [one, by], DType::F32)
 }
 
-/// What holds of a scalar whose reciprocal is a normal number, as it is.
+/// The conditions under which a scalar and its reciprocal are normal numbers.
 fn normal(copy: &mut Copy<'_>, scalar: Value) -> [Value; 2] {
     let by = copy.value(scalar);
     let size = copy.b.push1(Kind::each(Each::Abs), &[by], Type::scalar(DType::F32));
@@ -292,9 +292,9 @@ struct Extreme {
     range: [i64; 2],
 }
 
-/// What scalars say of all elements of tiles. Numbers are computed with 64 bits, and those of the tile must not leave its dtype.
+/// Bounds of the elements of tiles, as scalars. They are computed with 64 bits, and hold if no element overflows its dtype.
 struct Bounds {
-    /// What must hold for that.
+    /// The conditions under which the bounds hold.
     within: Vec<Value>,
 }
 

@@ -47,8 +47,8 @@ pub(crate) use uses::{needs, sources};
 
 use crate::ir::Func;
 
-/// What a function goes through before it is placed: elements smaller than a byte become bytes, folding, moving out of loops, approximate
-/// quotients, leaving out masks, expansion and what that leaves to fold, and the removal of what has no use.
+/// The passes before placement: packing of 4-bit elements, folding, hoisting out of loops, approximate quotients, removal of masks, expansion with
+/// further folding, and dead-code elimination.
 pub fn simplify(func: &Func) -> Func {
     dce(&fold(&expand(&guard(&approximate(&licm(&fold(&packed(func))))))))
 }

@@ -6,7 +6,7 @@
 //! ```text
 //! for n {                              if any {
 //!     s = k[n] q                           p = f(k[first] q)
-//!     p = f(s)                             for n behind the first {
+//!     p = f(s)                             for n after the first {
 //!     o = g(o) + p v[n]                        s = k[n] q
 //! }                                            o = o + p v[n - 1]
 //!                                              p, o = f(s), g(o)
@@ -29,8 +29,8 @@ use super::{dce, fold};
 use crate::ir::table::Each;
 use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Type, Value};
 
-/// The function with such loops in this order, or `None` if there is none. `may` says of a loop's first products, and of those that are added an iteration
-/// later, whether they may be under way at a time; `held` says which operand of a product threads compute.
+/// The function with such loops pipelined, or `None` if there is none. `may` decides whether a loop's early MMAs and its late MMAs may be in flight
+/// at the same time. `held` is the index of the operand of an MMA that threads compute.
 pub fn overlap(
     func: &Func,
     may: impl Fn(&[OpId], &[OpId]) -> bool,
@@ -48,27 +48,28 @@ pub fn overlap(
     (!iterations.is_empty()).then(|| dce(&fold(&rebuild(func, &mut Overlap { iterations }))))
 }
 
-/// The operations of a loop's body by when they run, each list in the order of the program.
+/// The operations of a loop's body by the time at which they run, each list in the order of the program.
 struct Iteration {
-    /// What the products need that are issued first.
+    /// The operations whose results the early MMAs need.
     before: Vec<OpId>,
-    /// These products.
+    /// The MMAs that are issued first.
     early: Vec<OpId>,
-    /// What the products of the iteration before need besides what is carried.
+    /// The operations whose results the late MMAs need, without carried values.
     behind: Vec<OpId>,
-    /// These products.
+    /// The MMAs of the iteration before.
     late: Vec<Late>,
-    /// What these multiply that the iteration before has computed.
+    /// The operands of the late MMAs that the iteration before has computed.
     multiplied: Vec<Value>,
-    /// Functions of the first products, then those that need the accumulators of the others, then what the others of the next iteration multiply.
+    /// Functions of the early MMAs' results, then those that need the accumulators of the late MMAs, then those that compute operands of the late
+    /// MMAs of the next iteration.
     rest: [Vec<OpId>; 3],
 }
 
-/// A product that comes an iteration later.
+/// An MMA that is issued an iteration later.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Late {
     id: OpId,
-    /// The place in which its result is carried.
+    /// The position of its result among the carried values.
     at: usize,
     /// The operand that threads compute.
     held: usize,
@@ -80,7 +81,7 @@ struct Analysis<'a> {
 }
 
 impl Analysis<'_> {
-    /// Whether an operation may change its place among others, and has no product within.
+    /// Whether an operation may change its place among others, and has no MMA within.
     fn moves(&self, id: OpId) -> bool {
         let op = self.func.op(id);
         let inside = |&region: &RegionId| {
@@ -172,7 +173,8 @@ impl Analysis<'_> {
         let sums: Vec<Value> = late.iter().map(|late| carried[late.at]).collect();
         let of_sums = dependent(func, &data.ops, sums.iter().copied());
         let is_of_sums = |id: &OpId| func.op(*id).results.iter().any(|value| of_sums.contains(value));
-        // What is cast for a product that comes an iteration later takes registers of its own: once sums are there, others are free.
+        // An operand that is cast for the MMA of a later iteration takes registers of its own. Later, when the accumulators are ready, others are
+        // free.
         let (mut last, mut open) = (BTreeSet::new(), computed().collect::<Vec<Value>>());
         while let Some(value) = open.pop() {
             let Some(id) = func.maker(value) else { continue };
@@ -309,8 +311,8 @@ impl Rewrite {
         func.region(func.op(self.id).regions[0]).end.values()
     }
 
-    /// What iterations pass on: what they passed on before, but what late products are to be added to in place of their results, and then what these
-    /// multiply.
+    /// The values that iterations carry: the earlier ones, with the accumulators of late MMAs in place of their results, and then the operands of
+    /// these MMAs.
     fn state(&self, copy: &Copy<'_>) -> Vec<Value> {
         let func = copy.func;
         let mut state: Vec<Value> = self.passed(func).to_vec();
@@ -319,7 +321,7 @@ impl Rewrite {
         state.into_iter().map(|value| copy.value(value)).collect()
     }
 
-    /// What the loop carried before, of its new state and the accumulators of the late products.
+    /// The values that the loop carried before, from its new state and the accumulators of the late MMAs.
     fn carried(&self, state: &[Value], sums: &[Value]) -> Vec<Value> {
         let mut carried = state[..state.len() - self.iteration.multiplied.len()].to_vec();
         self.iteration.late.iter().zip(sums).for_each(|(late, &sum)| carried[late.at] = sum);
@@ -331,7 +333,7 @@ impl Rewrite {
         late.map(|late| copy.value(copy.func.op(late.id).operands[1 - late.held])).collect()
     }
 
-    /// The late products of a state.
+    /// The late MMAs of a state.
     fn late(&self, copy: &mut Copy<'_>, state: &[Value], factors: &[Value]) -> Vec<Value> {
         let func = copy.func;
         let multiplied = &state[state.len() - self.iteration.multiplied.len()..];

@@ -1,7 +1,8 @@
-//! Packing: elements smaller than a byte become bytes, and floats without a conversion instruction become integers.
+//! Packing of 4-bit elements: an array has two in a byte, and a register one in a byte.
 //!
-//! An array of 4-bit elements becomes one of the bytes that hold them, half as many along its last axis. A tile is loaded in bytes and
-//! unpacked, and packed before it is stored. In registers an element has a byte of its own: the number of an integer, the bits of an e2m1.
+//! An array of 4-bit elements becomes an array of bytes, with half the extent along its last axis. A tile is unpacked after its load and packed
+//! before its store. In registers an integer is a byte of the same value, and an e2m1 a byte with its bits. Conversions of e2m1 and e8m0 become
+//! integer arithmetic.
 
 use girih_codegen::algorithm::element::exact::saturated;
 use girih_codegen::algorithm::math::narrow::{decode, decoded_in, encode, encoded_in, is_narrow};
@@ -16,7 +17,7 @@ use crate::ir::{
 };
 use crate::math::Writer;
 
-/// How many elements of a dtype a byte holds, if they are smaller; else 1.
+/// The number of elements in a byte, at least 1.
 pub(crate) fn per_byte(dtype: DType) -> i64 {
     i64::from((8 / dtype.bits()).max(1))
 }
@@ -25,7 +26,7 @@ fn is_packed(dtype: DType) -> bool {
     per_byte(dtype) > 1
 }
 
-/// The dtype of the bytes of 4-bit elements; others stay.
+/// The dtype of a byte that holds 4-bit elements; other dtypes are returned as they are.
 fn byte(dtype: DType) -> DType {
     match is_packed(dtype) {
         true if dtype.is_signed() => DType::S8,
@@ -34,7 +35,7 @@ fn byte(dtype: DType) -> DType {
     }
 }
 
-/// Writes out elements smaller than a byte, and conversions of e2m1 and e8m0.
+/// Replaces 4-bit elements by bytes, and conversions of e2m1 and e8m0 by integer arithmetic.
 pub fn packed(func: &Func) -> Func {
     let is_written_out = |dtype: DType| is_packed(dtype) || is_narrow(dtype);
     if func.params().any(|(_, param)| is_written_out(param.dtype))
@@ -56,7 +57,7 @@ impl Pass for Packed {
             *known = match *known {
                 Known::Is(n) => Known::Is(n / per),
                 Known::MultipleOf(n) if n % per == 0 => Known::MultipleOf(n / per),
-                // A multiple of all elements of a byte, too.
+                // `n` is odd, and the number is even: its half is a multiple of `n` too.
                 Known::MultipleOf(n) => Known::MultipleOf(n),
             };
         };
@@ -135,12 +136,12 @@ impl Pass for Packed {
     }
 }
 
-/// The bits of an element as those of its byte.
+/// The bits of an element extended to a byte, by the sign if the dtype is signed.
 fn extended(dtype: DType, bits: u64) -> u64 {
     if dtype.is_signed() { fit::signed(bits, dtype.bits()).cast_unsigned() & 0xff } else { bits }
 }
 
-/// The view of the bytes of a view's elements.
+/// The view in bytes of a view of 4-bit elements.
 fn in_bytes(view: View, dtype: DType) -> View {
     let last = view.tile.rank().saturating_sub(1);
     let per = 8 / dtype.bits();
@@ -148,18 +149,18 @@ fn in_bytes(view: View, dtype: DType) -> View {
     View { tile: less(view.tile), steps: less(view.steps), ..view }
 }
 
-/// A shape's pairs of neighbours along its last axis, with `each` elements of each pair.
+/// A shape whose last axis is split into pairs, `(.., n / 2, each)`, with `each` elements of each pair.
 fn pairs(dims: Dims, each: u32) -> Dims {
     let rank = dims.rank();
     let list: Vec<u32> = match rank {
-        // One axis less has room for the pairs.
+        // At the largest rank all axes are merged, to make room for that of the pairs.
         MAX_RANK => vec![fit::low(dims.size() / 2)],
         _ => dims[..rank - 1].iter().copied().chain([dims[rank - 1] / 2]).collect(),
     };
     Dims::new(&[list, vec![each]].concat()).unwrap_or_default()
 }
 
-/// The elements of bytes, the lower half of each first.
+/// Unpacks bytes to elements, the lower nibble first.
 fn unpack(b: &mut Build, bytes: Value, dims: Dims) -> Value {
     let (dtype, one, two) = (b.ty(bytes).dtype, pairs(dims, 1), pairs(dims, 2));
     let bytes = b.reshaped(bytes, one);
@@ -169,7 +170,7 @@ fn unpack(b: &mut Build, bytes: Value, dims: Dims) -> Value {
     b.reshaped(both, dims)
 }
 
-/// The bytes of elements.
+/// Packs elements to bytes, the lower nibble first.
 fn pack(b: &mut Build, value: Value) -> Value {
     let Type { dtype, dims } = b.ty(value);
     let (one, two) = (pairs(dims, 1), pairs(dims, 2));
@@ -184,7 +185,7 @@ fn pack(b: &mut Build, value: Value) -> Value {
     b.reshaped(bytes, dims.with(last, dims[last] / 2))
 }
 
-/// The lowest four bits of bytes, as numbers.
+/// The lower nibbles of bytes, extended by the sign if the dtype is signed.
 fn wrapped(b: &mut Build, bytes: Value) -> Value {
     let Type { dtype, dims } = b.ty(bytes);
     let e = Writer::new(b, dtype, dims);
@@ -192,13 +193,13 @@ fn wrapped(b: &mut Build, bytes: Value) -> Value {
     if dtype.is_signed() { (bytes << 4) >> 4 } else { bytes & 0xf }.value
 }
 
-/// A tile as one of a dtype that is as wide.
+/// The tile as bits of a dtype of the same width.
 fn recast(b: &mut Build, value: Value, dtype: DType) -> Value {
     let ty = b.ty(value);
     if ty.dtype == dtype { value } else { b.push1(Kind::Bitcast, &[value], Type { dtype, ..ty }) }
 }
 
-/// The numbers of an e2m1 or e8m0 tile in a dtype that has them all, on the way to `to`.
+/// The values of an e2m1 or e8m0 tile in a dtype that represents them all and converts to `to`.
 fn number(b: &mut Build, value: Value, from: DType, to: DType) -> Value {
     let bits = recast(b, value, DType::U8);
     let dims = b.ty(bits).dims;

@@ -124,7 +124,7 @@ impl Pass for Blocks {
     }
 }
 
-/// Whether the blocks of a grid may come in any order and one behind the other, and each has as much to do as another: products in loops whose
+/// Whether the blocks of a grid may come in any order and one after the other, and each has as much to do as another: MMAs in loops whose
 /// length does not depend on the block.
 pub fn is_even(func: &Func) -> bool {
     let mut even = Even { func, own: HashSet::new(), products: false };
@@ -157,7 +157,7 @@ impl Even<'_> {
             if depends {
                 self.own.extend(&op.results);
             }
-            // What a loop carries may come to depend on the block; its number does not.
+            // A carried value may come to depend on the block; the induction variable does not.
             let carried = op.regions.iter().flat_map(|&region| func.region(region).args.iter().skip(1));
             self.own.extend(carried);
             let inside = in_loop || op.kind == Kind::For;

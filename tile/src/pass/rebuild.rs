@@ -4,18 +4,18 @@ use crate::ir::{
     Array, ArrayId, ArrayParam, Build, Combine, End, Func, Kind, Op, OpId, RegionId, Type, Value,
 };
 
-/// What a pass does differently from a plain copy.
+/// The differences of a pass from a plain copy.
 pub(super) trait Pass {
     /// The results of an operation without regions, whose operands in the copy are given. `None` copies it; an empty list leaves out an
     /// operation whose results nobody reads.
     fn replace(&mut self, copy: &mut Copy<'_>, op: &Op, operands: &[Value]) -> Option<Vec<Value>>;
 
-    /// What a parameter becomes.
+    /// The new form of a parameter.
     fn param(&self, param: &ArrayParam) -> ArrayParam {
         param.clone()
     }
 
-    /// What a type becomes.
+    /// The new form of a type.
     fn ty(&self, ty: Type) -> Type {
         ty
     }
@@ -32,7 +32,7 @@ pub(super) trait Pass {
     }
 }
 
-/// What stays of an operation with regions.
+/// The parts of an operation with regions that are kept.
 pub(super) enum Keep {
     /// Nothing.
     Nothing,
@@ -44,7 +44,7 @@ pub(super) enum Keep {
 pub(super) struct Copy<'a> {
     pub(super) func: &'a Func,
     pub(super) b: Build,
-    /// What each value has become.
+    /// The new value of each value.
     values: Vec<Option<Value>>,
     arrays: Vec<Option<ArrayId>>,
     /// Of each open region below the body: whether it is a loop's, and which values its ends pass on.
@@ -167,7 +167,7 @@ impl Copy<'_> {
         if is_loop {
             let carried = &operands[bounds..];
             inputs.extend(kept(carried, &keep));
-            // What goes is what the loop began with.
+            // A result that is not kept is the loop's initial value.
             self.define(&op.results, carried);
         }
         let mut regions = Vec::new();
@@ -220,7 +220,7 @@ impl Copy<'_> {
     }
 }
 
-/// What the types of values become.
+/// The new types of values.
 fn new_types(pass: &impl Pass, func: &Func, values: &[Value]) -> Vec<Type> {
     values.iter().map(|&value| pass.ty(func.ty(value))).collect()
 }

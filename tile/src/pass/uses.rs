@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::ir::{Func, Op, OpId, RegionId, Value};
 
-/// What an operation reads, also within its regions.
+/// The values that an operation reads, also within its regions.
 pub(crate) fn needs(func: &Func, op: &Op, out: &mut Vec<Value>) {
     out.extend(func.reads(op));
     for &region in &op.regions {
@@ -41,7 +41,7 @@ pub(super) fn dependent(func: &Func, ops: &[OpId], on: impl IntoIterator<Item = 
     found
 }
 
-/// The operations that read each value, as often as they do; none for the end of a region.
+/// The operations that read each value, as often as they do; `None` for the end of a region.
 pub(crate) fn readers(func: &Func) -> HashMap<Value, Vec<Option<OpId>>> {
     fn region(func: &Func, id: RegionId, readers: &mut HashMap<Value, Vec<Option<OpId>>>) {
         let data = func.region(id);

@@ -1,4 +1,4 @@
-//! What a program says of accesses to memory: how wide they can be, and which indices follow each other.
+//! The widths of memory accesses, and the indices that are consecutive.
 //!
 //! # Examples
 //! ```
@@ -33,13 +33,13 @@ pub struct Width {
     pub contiguous: Option<usize>,
     /// Elements of an access: a power of two.
     pub most: i64,
-    /// What limits it.
+    /// The reason of the limit.
     pub why: String,
     /// Whether a tile that is not wholly inside of the array is accessed element by element.
     pub whole: bool,
 }
 
-/// What a number that is known to some extent is a multiple of; 0 for 0.
+/// A divisor of a number of which a fact is known; 0 for 0.
 fn multiple(known: Known) -> i64 {
     let (Known::Is(n) | Known::MultipleOf(n)) = known;
     n.abs()
@@ -50,7 +50,7 @@ fn power(n: i64) -> i64 {
     if n == 0 { WIDEST } else { (n & n.wrapping_neg()).min(WIDEST) }
 }
 
-/// What an integer scalar is a multiple of, as far as constants and parameters say.
+/// A divisor of an integer scalar, from constants and parameters.
 fn scalar(func: &Func, value: Value) -> i64 {
     let Some(op) = func.op_of(value) else { return 1 };
     let operand = |at: usize| op.operands.get(at).map_or(1, |&operand| scalar(func, operand));
@@ -146,7 +146,7 @@ pub(crate) fn constant(func: &Func, value: Value) -> Option<u64> {
     func.op_of(of).and_then(|op| if let Kind::Full(bits) = op.kind { Some(bits) } else { None })
 }
 
-/// Whether a tile's elements along an axis are one number that is stretched, in one register.
+/// Whether a tile's elements along an axis are one broadcast number, in one register.
 fn stretched(func: &Func, value: Value, along: usize) -> bool {
     let Some(op) = func.op_of(value) else { return false };
     match &op.kind {
@@ -195,7 +195,7 @@ pub(super) fn aligned(func: &Func, view: &View) -> Width {
     limits(func, view, None)
 }
 
-/// What limits vectors; where tiles end too if it is given where they are.
+/// The limit of vectors; with the ends of tiles if their positions are given.
 fn limits(func: &Func, view: &View, at: Option<&[Value]>) -> Width {
     let (_, param) = func.param_of(view.array);
     let bytes = i64::from(param.dtype.bits().max(8)) / 8;

@@ -179,7 +179,7 @@ impl Assembly<'_> {
         converted.sum::<f64>() > through_shared(work)
     }
 
-    /// Whether an operand of a product stays as it is, and the product puts it into shared memory.
+    /// Whether an operand of an MMA stays as it is, and the MMA puts it into shared memory.
     fn is_staged(&self, op: &Op, at: usize, work: &Dist) -> bool {
         let value = op.operands[at];
         let (Kind::Mma, 0 | 1) = (&op.kind, at) else { return false };
@@ -280,8 +280,8 @@ pub(super) fn operand_of(func: &Func, op: &Op, at: usize, dist: &Dist) -> Option
     }
 }
 
-/// What making a value again in a distribution costs, in issue slots of a warp, where it can be made of constants and scalars in at most
-/// `deep` operations one after the other.
+/// The cost of recomputing a value in a distribution, in issue slots of a warp, if it can be made of constants and scalars in at most `deep`
+/// operations one after the other.
 pub(crate) fn remade(func: &Func, value: Value, dist: &Dist, deep: u32) -> Option<f64> {
     let dims = func.ty(value).dims;
     if dims.rank() == 0

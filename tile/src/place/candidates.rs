@@ -1,4 +1,4 @@
-//! Distributions worth trying, by shape: what loads and stores like, and what follows for the shapes around.
+//! Candidate distributions by shape: those of efficient loads and stores, and those that follow for related shapes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ fn rows(extents: &[i64], order: &[usize], vector: i64, axis: usize, all: usize) 
     deal.finish(order, all)
 }
 
-/// Values along the axis of a scan, lanes along the others, and `along` bits of warps along the axis. None where the others have too few
+/// Values along the axis of a scan, lanes along the others, and `along` bits of warps along the axis. `None` where the others have too few
 /// elements for that.
 fn columns(extents: &[i64], order: &[usize], axis: usize, along: usize, all: usize) -> Option<Dist> {
     let others = order.iter().filter(|&&mode| mode != axis);
@@ -98,7 +98,7 @@ fn columns(extents: &[i64], order: &[usize], axis: usize, along: usize, all: usi
     dist.filter(|dist| all - along >= LANE_BITS && dist.bits.iter().all(Option::is_some))
 }
 
-/// Rows and columns of a product over the threads, so that each has a block of both. `sides` are the rows and the columns that are together.
+/// Rows and columns of an MMA over the threads, so that each has a block of both. `sides` are the rows and the columns that are together.
 fn blocks(extents: &[i64], sides: [i64; 2], all: usize) -> Dist {
     let (row, column) = (extents.len() - 2, extents.len() - 1);
     let mut deal = Deal::new(extents);
@@ -189,7 +189,7 @@ impl Pools {
         pools
     }
 
-    /// What a shape's values can have, the first the likeliest.
+    /// The candidate distributions of values of a shape, the likeliest first.
     pub(crate) fn of(&self, dims: &Dims) -> &[Dist] {
         self.pools.get(dims).map_or(&[], Vec::as_slice)
     }
@@ -208,7 +208,7 @@ impl Pools {
         new
     }
 
-    /// What the accumulators of a product of this shape can have.
+    /// Adds the candidate distributions of the accumulators of an MMA of this shape.
     fn product(&mut self, func: &Func, op: &Op, sm: u32) {
         let dims = &func.ty(op.results[0]).dims;
         for dist in of_warps(func, op, self.all, sm).into_iter().take(4) {
@@ -287,7 +287,7 @@ impl Pools {
         }
     }
 
-    /// What a scan can have, with the fewest warps along its axis first.
+    /// Adds the candidate distributions of a scan, those with the fewest warps along its axis first.
     fn scan(&mut self, dims: &Dims, axis: usize) {
         let (extents, all) = (extents(dims), self.all);
         let order: Vec<usize> = (0..extents.len()).rev().collect();

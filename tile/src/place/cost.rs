@@ -1,4 +1,4 @@
-//! What operations and conversions cost, in issue slots of a warp: closed formulas of distributions.
+//! The costs of operations and conversions, in issue slots of a warp: closed formulas of distributions.
 
 use girih_codegen::plan::shuffle::Shuffles;
 use girih_codegen::plan::{Dist, LANE_BITS, ROUND_TRIP, WIDEST, fastest, lines, rename, run, sectors};
@@ -8,7 +8,7 @@ use super::access::{gathered, width};
 use super::rule::{halves, wish};
 use crate::ir::{Func, Kind, Op, Order, Type, Value, View};
 
-/// Slots of an access to global memory besides its sectors.
+/// Slots of an access to global memory in addition to its sectors.
 const GLOBAL: f64 = 4.0;
 /// Slots of a line of the cache, as many as of two sectors: where a line is not read as a whole, memory is slower too.
 const LINE: f64 = 1.5;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `Full`, `Dense`, `Iota`, `Load`, `Histogram` (result) | any |
 //! | `Each`, `Cast`, `Bitcast` | operands and result are equal, values in the same order |
-//! | `Broadcast` | the operand's is the result's, [`sliced`](Dist::slice) along the stretched modes |
+//! | `Broadcast` | the operand's is the result's, [`sliced`](Dist::slice) along the broadcast modes |
 //! | `Permute` | the result's is the operand's, [permuted](Dist::permute) |
 //! | `Reduce` | operands are equal; the results' are the operands', sliced along the axis; by a region: along the axis as `Scan` |
 //! | `Scan` | operands and results are equal; along the axis by rising scale: values, then bits by rising number, then values |
@@ -92,18 +92,18 @@ pub struct Plan {
     pub threads: u32,
     /// How each [`Convert`](crate::ir::Kind::Convert) is done, by its result.
     pub exchanges: BTreeMap<Value, Exchange>,
-    /// How products are computed.
+    /// How MMAs are computed.
     pub products: Products,
 }
 
 impl Plan {
-    /// The way in which a product is computed that is not by `wgmma`.
+    /// The way in which an MMA is computed that is not by `wgmma`.
     pub fn way(&self, id: OpId) -> product::Way {
         let op = self.func.op(id);
         product::way(&self.func, op, self.dist(op.results[0]), self.products.sm)
     }
 
-    /// Which operands of such a product are taken from registers; the others go through shared memory.
+    /// Which operands of such an MMA are taken from registers; the others go through shared memory.
     pub fn in_registers(&self, id: OpId) -> [bool; 2] {
         let op = self.func.op(id);
         let needed = product::fragments(&self.func, op, self.dist(op.results[0]), self.products.sm);
@@ -130,7 +130,7 @@ const WARPS: [u32; 4] = [4, 8, 16, 32];
 const REGISTERS: f64 = 64.0;
 /// The same where a warpgroup of its own loads, so that the others have as many registers as threads can name.
 const OF_PRODUCTS: f64 = 112.0;
-/// The same where products are summed in registers, which are the more the better.
+/// The same where MMAs are summed in registers, which are the more the better.
 const OF_SUMS: f64 = 144.0;
 /// The most registers of tiles that a thread of such a kernel has, by what threads can name and by what an SM has.
 const NAMED: f64 = 232.0;
@@ -232,7 +232,7 @@ fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan> {
     Ok(plan)
 }
 
-/// How products are computed in blocks of this many threads, where these gathers are not the producer's.
+/// How MMAs are computed in blocks of this many threads, where these gathers are not the producer's.
 fn chosen(func: &Func, sm: u32, threads: u32, gathers: &BTreeMap<OpId, String>) -> Products {
     let products = Products { sm, ..Products::choose(func, sm, threads, gathers) };
     Products { ahead: Ahead::choose(func, sm, threads, &products), ..products }
@@ -242,12 +242,12 @@ fn chosen(func: &Func, sm: u32, threads: u32, gathers: &BTreeMap<OpId, String>) 
 struct Trial<'a> {
     func: &'a Func,
     sm: u32,
-    /// The products by `wgmma`, by number of warps, and the most of them that there are.
+    /// The MMAs by `wgmma`, by number of warps, and the most of them that there are.
     products: Vec<Products>,
     most: usize,
     /// Why there are none after all.
     without: Option<String>,
-    /// Whether some products are computed in another way.
+    /// Whether some MMAs are computed in another way.
     summed: bool,
     /// Registers of tiles that leave room for all else.
     enough: f64,
@@ -285,7 +285,7 @@ impl<'a> Trial<'a> {
             let works = search::search(func, count * 32, &products)?;
             let work = |id, at| works.get(&(id, at)).cloned();
             let plan = assemble(func, count * 32, products.clone(), work).accumulators_first().pipelined(sm);
-            // What is loaded comes before what is stored.
+            // Loads come before stores.
             let as_chosen = |(id, tile): (&OpId, &SharedTile)| {
                 tile.produced.is_ok() || products.loads.get(id).is_none_or(|tile| tile.produced.is_err())
             };
@@ -308,7 +308,7 @@ impl<'a> Trial<'a> {
                 }
             };
             if let Err(why) = room {
-                // Slots that threads fill are free behind their loop.
+                // Slots that threads fill are free after their loop.
                 if products.loads.values().any(|tile| tile.produced.is_ok()) {
                     products = products.by_threads(func, count * 32, &why);
                 } else {
@@ -327,11 +327,11 @@ impl<'a> Trial<'a> {
 
     /// Registers of a thread's tiles.
     fn registers(&self, plan: &Plan) -> f64 {
-        // What products take from shared memory lies packed.
+        // Operands of MMAs in shared memory are packed.
         if self.summed && self.most == 0 { plan.packed() } else { plan.registers() }
     }
 
-    /// The plan, if a thread has registers for its tiles; else takes note of what is to be said.
+    /// The plan, if a thread has registers for its tiles; else records the reason.
     fn accepted(&mut self, plan: Plan) -> Option<Plan> {
         let room = NAMED.min(ALL / f64::from(plan.threads));
         let held = |value: Value| !matches!(plan.func.value(value).def, Def::Result(op, _) if plan.products.is_shared(op));

@@ -10,8 +10,8 @@ use super::rule::extents;
 use super::wgmma::Products;
 use crate::ir::{Dims, Func, Kind, OpId};
 
-/// Places every tile row by row over the block, in vectors of 16 bytes of what is loaded and stored of its shape. `threads` is a power of
-/// two, 32 or more.
+/// Places every tile row by row over the block, in vectors of 16 bytes if tiles of its shape are loaded or stored. `threads` is a power of two, 32 or
+/// more.
 pub fn naive(func: &Func, threads: u32) -> Plan {
     let mut vectors: BTreeMap<Dims, i64> = BTreeMap::new();
     func.walk(func.body(), &mut |_, op| {

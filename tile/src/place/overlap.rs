@@ -15,15 +15,15 @@ const MOST: i64 = 240;
 const LEAST: u64 = 64 * 128;
 
 impl Plan {
-    /// The function that was placed, in which products of the next iteration of a loop are issued before functions of those of an iteration, if there is such
-    /// a loop: the tiles that it loads come to shared memory ahead, and threads have registers for what is under way.
+    /// The function that was placed, in which MMAs of the next iteration of a loop are issued before functions of those of an iteration, if there is such
+    /// a loop: the tiles that it loads come to shared memory ahead, and threads have registers for what is in flight.
     pub(super) fn overlapped(&self, func: &Func) -> Option<Func> {
         let groups = i64::from(self.threads / WARPGROUP).max(1);
         let blocks = super::wgmma::blocks(func, self.products.sm);
         let each = (REGISTERS / (i64::from(WARPGROUP) * blocks * groups)).min(MOST);
         let may = |first: &[OpId], others: &[OpId]| {
             let sums: i64 = first.iter().chain(others).map(|&id| self.words(id, 2, 0)).sum();
-            // Without a first product, whose sums the threads compute with, these hold the next iteration's factor too, in f32 first.
+            // Without a first MMA, whose sums the threads compute with, these hold the next iteration's factor too, in f32 first.
             let wide = if first.is_empty() { 32 } else { 0 };
             let factors: i64 =
                 others.iter().map(|&id| self.words(id, self.held(id).unwrap_or(0), wide)).sum();
@@ -36,19 +36,19 @@ impl Plan {
         pass::overlap(func, may, |id| self.held(id).unwrap_or(0))
     }
 
-    /// Registers of a thread that an operand of a product takes, with this many bits an element more.
+    /// Registers of a thread that an operand of an MMA takes, with this many bits an element more.
     fn words(&self, id: OpId, at: usize, more: u32) -> i64 {
         let value = self.func.op(id).operands[at];
         self.dist(value).size() as i64 * i64::from(self.func.ty(value).dtype.bits() + more) / 32
     }
 
-    /// The operand of a product by `wgmma` that threads hold as the instructions take it, if there is one.
+    /// The operand of an MMA by `wgmma` that threads hold as the instructions take it, if there is one.
     fn held(&self, id: OpId) -> Option<usize> {
         let product = self.products.wgmma.get(&id)?;
         (product.sources[0] == Source::Registers).then_some(product.operands[0])
     }
 
-    /// Whether TMA brings an operand of a product by `wgmma`, so that threads need not meet.
+    /// Whether TMA brings an operand of an MMA by `wgmma`, so that threads need not meet.
     fn comes(&self, id: OpId, at: usize) -> bool {
         let Some(product) = self.products.wgmma.get(&id) else { return false };
         let source = product.sources[product.operands[at]];
@@ -57,7 +57,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// The plan in which what accumulators are computed from comes before products that would be under way by then: the assembler waits for
+    /// The plan in which what accumulators are computed from comes before MMAs that would be in flight by then: the assembler waits for
     /// these before it touches registers of an accumulator.
     pub(super) fn accumulators_first(mut self) -> Plan {
         if !self.products.wgmma.is_empty() {
@@ -72,7 +72,7 @@ impl Plan {
         let (func, wgmma) = (&self.func, &self.products.wgmma);
         let of_accumulators = self.of_accumulators(ops);
         let mut order: Vec<OpId> = Vec::new();
-        // The place of the oldest product that is under way, and what comes after it.
+        // The place of the oldest MMA that is in flight, and what comes after it.
         let (mut oldest, mut after): (Option<usize>, BTreeSet<Value>) = (None, BTreeSet::new());
         for &id in ops {
             let (op, mut needs) = (func.op(id), Vec::new());
@@ -86,7 +86,7 @@ impl Plan {
                 continue;
             }
             let product = wgmma.get(&id);
-            // A product may add to the accumulator of another that is under way.
+            // An MMA may add to the accumulator of another that is in flight.
             let read = if product.is_some() { &op.operands[..2] } else { &needs[..] };
             let is_product = |value: &Value| matches!(func.value(*value).def, Def::Result(of, _) if wgmma.contains_key(&of));
             if !op.regions.is_empty()
@@ -123,7 +123,7 @@ impl Plan {
 }
 
 impl Products {
-    /// Whether products are computed in the same ways as others, by as many slots at least.
+    /// Whether MMAs are computed in the same ways as others, by as many slots at least.
     pub(super) fn is_like(&self, other: &Products) -> bool {
         let iterations =
             |products: &Products| products.pipeline.rings.iter().map(|ring: &Ring| ring.iterations).max();

@@ -41,9 +41,9 @@ use super::Plan;
 use super::wgmma::{KEPT, Products, WARPGROUP, begin, blocks};
 use crate::ir::{Kind, OpId, Value};
 
-/// Iterations under way with which a tile comes while one is multiplied and one is freed.
+/// Iterations in flight with which a tile comes while one is multiplied and one is freed.
 const STAGES: i64 = 3;
-/// Registers of a thread of the producer that copies gathered rows, besides those of tiles: addresses, and numbers of loops.
+/// Registers of a thread of the producer that copies gathered rows, other than those of tiles: addresses, and numbers of loops.
 const OF_COPIES: f64 = 48.0;
 
 /// Slots in shared memory that are filled and freed in turn.
@@ -59,11 +59,11 @@ pub struct Ring {
     pub iterations: i64,
     /// Whether the threads of the producer copy gathered rows to them, rather than TMA.
     pub gathered: bool,
-    /// Whether threads read the tiles into registers, rather than products.
+    /// Whether threads read the tiles into registers, rather than MMAs.
     pub read: bool,
 }
 
-/// Where a tile is that shares a slot with others, which come, and are read, one behind the other.
+/// Where a tile is that shares a slot with others, which come, and are read, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Where it begins, in bytes.
@@ -74,7 +74,7 @@ pub struct Part {
     pub last: OpId,
 }
 
-/// What the producer does, and where it puts tiles.
+/// The operations of the producer, and the slots of its tiles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pipeline {
     /// The rings.
@@ -117,9 +117,9 @@ impl Plan {
     /// Says which loads and gathers the producer runs, and gives shared memory to them. Loads that it cannot run are the threads' then.
     ///
     /// # Errors
-    /// The gathers, and the loads of tiles that threads read, that it cannot run, and why: products are to be chosen without them.
+    /// The gathers, and the loads of tiles that threads read, that it cannot run, and why: MMAs are to be chosen without them.
     pub(super) fn pipelined(mut self, sm: u32) -> Result<Plan, BTreeMap<OpId, String>> {
-        // What nothing reads has been left out.
+        // Values that nothing reads have been removed.
         let mut live = BTreeSet::new();
         self.func.walk(self.func.body(), &mut |id, _| {
             live.insert(id);
@@ -186,7 +186,7 @@ impl Plan {
         alone
     }
 
-    /// The pipeline of these loads of products and of what it brings beside, or those that the producer cannot run: all of a kind, or single
+    /// The pipeline of these loads of MMAs and of what it brings beside, or those that the producer cannot run: all of a kind, or single
     /// ones beside.
     fn pipeline(&self, loads: &[OpId], beside: &[OpId], sm: u32) -> Result<Pipeline, BTreeMap<OpId, String>> {
         let places = Places::of(&self.func);

@@ -10,7 +10,7 @@ use crate::ir::{Def, Kind, RegionId, Type, Value};
 struct Lives {
     /// Positions of operations on more than single elements.
     whole: Vec<usize>,
-    /// Registers that operations take besides those of their operands and results, by position.
+    /// Registers of operations in addition to those of their operands and results, by position.
     working: BTreeMap<usize, f64>,
     /// The position at which each value begins to live, and that of its last use.
     spans: Vec<Option<[usize; 2]>>,
@@ -184,7 +184,7 @@ impl Plan {
             let begin = lives.at;
             op.regions.iter().for_each(|&region| self.lives(region, lives));
             if matches!(op.kind, Kind::For | Kind::Loop) {
-                // What is used in a loop and defined before lives until the loop ends.
+                // A value that is used in a loop and defined before it lives until the loop ends.
                 lives.at += 1;
                 let around = |span: &&mut [usize; 2]| span[0] < begin && span[1] > begin;
                 for span in lives.spans.iter_mut().flatten().filter(around) {

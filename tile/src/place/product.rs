@@ -43,7 +43,7 @@ use super::wgmma::Products;
 use crate::fit;
 use crate::ir::{Dims, Func, Kind, Op, OpId};
 
-/// How a product is computed.
+/// How an MMA is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Way {
     /// Each thread multiplies and adds.
@@ -78,7 +78,7 @@ pub(crate) fn factor_of(atom: &MmaAtom, which: usize, rank: usize) -> Option<Dis
     }
 }
 
-/// The atoms that a product could have, the one that wastes the least of K first, of these the largest.
+/// The atoms that an MMA could have, the one that wastes the least of K first, of these the largest.
 fn atoms(func: &Func, op: &Op, sm: u32) -> Vec<MmaAtom> {
     let [a, b, c] = [0, 1, 2].map(|at| func.ty(op.operands[at]));
     let k = i64::from(a.dims[a.dims.rank() - 1]);
@@ -90,7 +90,7 @@ fn atoms(func: &Func, op: &Op, sm: u32) -> Vec<MmaAtom> {
     atoms
 }
 
-/// The way of a product whose accumulators have a distribution, on an architecture.
+/// The way of an MMA whose accumulators have a distribution, on an architecture.
 pub(crate) fn way(func: &Func, op: &Op, sums: &Dist, sm: u32) -> Way {
     let rank = func.ty(op.operands[2]).dims.rank();
     let fits = |atom: &MmaAtom| {
@@ -161,7 +161,7 @@ pub(crate) fn of_warps(func: &Func, op: &Op, threads: usize, sm: u32) -> Vec<Dis
     found
 }
 
-/// A distribution with `n` more values in each thread along a mode, which are `scale` apart, behind the others.
+/// A distribution with `n` more values in each thread along a mode, which are `scale` apart, after the others.
 pub(crate) fn whole(mut dist: Dist, mode: usize, mut scale: i64, n: i64) -> Dist {
     for extent in primes(n) {
         dist.vals.push(Leaf { extent, mode, scale });
@@ -212,7 +212,7 @@ pub(crate) fn rows(extents: &[i64], fast: usize, size: i64) -> (Vec<i64>, i64) {
     (strides, (end * size + WIDEST - 1) / WIDEST * WIDEST)
 }
 
-/// What an operand needs that is staged in shared memory, in issue slots of a warp.
+/// The cost of an operand that is staged in shared memory, in issue slots of a warp.
 ///
 /// Elements are in a row along one of `rows`.
 pub(crate) fn staging(dtype: DType, from: &Dist, rows: &[usize]) -> f64 {
@@ -222,7 +222,7 @@ pub(crate) fn staging(dtype: DType, from: &Dist, rows: &[usize]) -> f64 {
 }
 
 /// Whether an operand that is in the distribution `from` is taken from registers. `around` says that it was computed outside of a loop that
-/// the product is in.
+/// the MMA is in.
 pub(crate) fn in_registers(dims: &Dims, dtype: DType, from: &Dist, fragment: &Dist, around: bool) -> bool {
     let words = fragment.size() as f64 * f64::from(dtype.bits().max(16)) / 32.0;
     rename(dims, from, fragment).is_some() || around && words <= KEPT
@@ -246,7 +246,7 @@ pub(crate) fn working(func: &Func, op: &Op, sums: &Dist, sm: u32, held: [bool; 2
 /// Slots of an instruction of a warp that multiplies 16 by 8 by 32 bytes; of f64 it is slower.
 const TENSOR: f64 = 8.0;
 
-/// Issue slots of a warp for a product's instructions and what they read.
+/// Issue slots of a warp for an MMA's instructions and what they read.
 pub(crate) fn cost(func: &Func, op: &Op, sums: &Dist, sm: u32) -> f64 {
     let a = func.ty(op.operands[0]);
     let k = f64::from(a.dims[a.dims.rank() - 1]);

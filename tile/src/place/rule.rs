@@ -12,7 +12,7 @@ pub(crate) fn extents(dims: &Dims) -> Vec<i64> {
     dims.iter().map(|&n| i64::from(n)).collect()
 }
 
-/// What the work distribution of an operation is.
+/// The rule for the work distribution of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// There is none: no operand or result is a tile, or any distribution will do.
@@ -93,7 +93,7 @@ pub(crate) fn wish(func: &Func, op: &Op, operand: usize, work: &Dist) -> Option<
 pub(crate) struct Halves {
     /// That of each tile.
     pub(crate) dist: Dist,
-    /// The bit of a thread's number by which it holds elements of one or the other; none if each thread holds those of both.
+    /// The bit of a thread's index by which it holds elements of one or the other; `None` if each thread holds those of both.
     pub(crate) bit: Option<usize>,
 }
 

@@ -81,7 +81,7 @@ impl Plan {
         }
     }
 
-    /// What an operation takes, as far as it is known before it is lowered.
+    /// The bytes of an operation, as far as they are known before it is lowered.
     fn of_operation(&self, id: OpId, op: &Op) -> Option<i64> {
         Some(match &op.kind {
             _ if self.products.pipeline.alone.contains(&id) => 0,
@@ -110,7 +110,7 @@ impl Plan {
         })
     }
 
-    /// Bytes of the operands that a product stores in shared memory.
+    /// Bytes of the operands that an MMA stores in shared memory.
     fn staged(&self, op: &Op) -> i64 {
         let func = &self.func;
         let needed = fragments(func, op, self.dist(op.results[0]), self.products.sm);
@@ -128,7 +128,7 @@ impl Plan {
         staged.map(size).sum()
     }
 
-    /// Whether there is memory for the tiles of products by `wgmma` beside all else, or why not.
+    /// Whether there is memory for the tiles of MMAs by `wgmma` beside all else, or why not.
     pub(super) fn has_room(&self) -> Result<(), String> {
         let products = &self.products;
         if products.wgmma.is_empty() {
@@ -147,7 +147,7 @@ impl Plan {
     }
 }
 
-/// Bytes for a word of each warp, for the barriers of a few slots, and for where what comes behind tiles begins.
+/// Bytes for a word of each warp, for the barriers of a few slots, and for where what comes after tiles begins.
 pub(super) const FIXED: i64 = 1024;
 
 /// Bytes for the barriers of slots, beyond those that are fixed.
@@ -155,17 +155,17 @@ pub(super) fn of_slots(slots: i64) -> i64 {
     (Pipeline::barrier_bytes(slots) - FIXED / 2).max(0)
 }
 
-/// What tiles for `wgmma` begin at multiples of: the pattern of the widest swizzle.
+/// The alignment of tiles for `wgmma`: the pattern of the widest swizzle.
 pub(crate) const PATTERN: i64 = 1024;
 
-/// Where the tiles of products by `wgmma` are in shared memory: one behind the other from its beginning, each at a multiple of [`PATTERN`].
+/// Where the tiles of MMAs by `wgmma` are in shared memory: one after the other from its beginning, each at a multiple of [`PATTERN`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Arena {
-    /// Those that threads store: the tile of a load, or an operand of a product.
+    /// Those that threads store: the tile of a load, or an operand of an MMA.
     pub(crate) places: BTreeMap<(OpId, usize), i64>,
     /// The slots of each ring.
     pub(crate) rings: Vec<i64>,
-    /// What TMA copies store from.
+    /// The bytes of TMA stores.
     pub(crate) stores: i64,
     /// Bytes of all.
     pub(crate) bytes: i64,

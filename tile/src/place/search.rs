@@ -46,10 +46,10 @@ enum Source {
 struct Use {
     node: usize,
     needs: Vec<Option<Id>>,
-    /// How often the use runs, and the modes along which elements may be in a row, if it is a product that puts the value into shared memory
+    /// How often the use runs, and the modes along which elements may be in a row, if it is an MMA that puts the value into shared memory
     /// where threads do not have what they need.
     staged: Option<(f64, Vec<usize>)>,
-    /// What a conversion costs at the most, by candidate: the operation itself takes elements through shared memory instead.
+    /// The upper bound of a conversion's cost, by candidate: above it the operation itself moves elements through shared memory.
     most: Vec<f64>,
 }
 

@@ -14,7 +14,7 @@ const ROUNDS: [usize; 3] = [1, 3, 7];
 const STAY: [usize; 2] = [12, 4];
 /// How long one side of a pair runs at least and at most.
 const SLICE: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(60)];
-/// What a candidate must be below of the usual one's cost to be taken in its place.
+/// A candidate is chosen instead of the default only if its cost is below this fraction of the default's.
 const BETTER: f64 = 0.99;
 
 /// How much may be measured.
@@ -32,7 +32,7 @@ impl Default for Budget {
     }
 }
 
-/// What was measured of a point.
+/// The measurement of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The point.
@@ -41,7 +41,7 @@ pub struct Measured {
     pub share: Result<f64, String>,
 }
 
-/// What came out.
+/// The result of tuning.
 #[derive(Clone, Debug)]
 pub struct Tuned {
     /// The point that is taken: the best, or the usual one unless another is at least 1 % better.
@@ -169,7 +169,7 @@ fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &B
     for (round, &pairs) in ROUNDS[..rounds].iter().enumerate() {
         for pair in 0..pairs {
             for entrant in &mut field {
-                // By turns the one and the other first.
+                // Alternating which of the two is first.
                 let first = if pair % 2 == 0 { [&usual, &entrant.launch] } else { [&entrant.launch, &usual] };
                 let costs = [cost(device, first[0], slice)?, cost(device, first[1], slice)?];
                 let [of_usual, own] = if pair % 2 == 0 { costs } else { [costs[1], costs[0]] };
@@ -186,7 +186,7 @@ fn contest(points: &[(Point, Result<Prepared>)], written: &[Written], budget: &B
     }
     let of_usual = median(usual_costs.into_iter());
     Ok(match field.first().filter(|entrant| entrant.share() < BETTER) {
-        // What the usual one costs beside the best: beside others, at another time, it may be less than that.
+        // The cost of the default compared with the best. Measured with others, at another time, it may be less.
         Some(best) => (best.number, best.middle(), shares),
         None => (0, [of_usual; 2], shares),
     })
@@ -199,7 +199,7 @@ fn slice(budget: &Budget, candidates: usize) -> Duration {
     (budget.time / u32::try_from(2 * pairs.max(1)).unwrap_or(u32::MAX)).clamp(SLICE[0], SLICE[1])
 }
 
-/// What a run costs: microseconds on a GPU, counts on the simulator.
+/// The cost of a run: microseconds on a GPU, counts on the simulator.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! The tuner for one launch, whose hints alone are chosen.
+//! The tuner of one launch's hints.
 
 use super::contest::{Budget, Tuned, tune};
 use super::records::{Records, launch};

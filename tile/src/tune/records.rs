@@ -12,7 +12,7 @@ use crate::launch::{Launch, stable_hash};
 /// The first line of records: the version of the format, and that of girih, since others make other kernels of a program.
 const HEAD: &str = concat!("girih tile records, version 1, girih ", env!("CARGO_PKG_VERSION"));
 
-/// What a record is of: a kernel with arguments of certain types, extents and strides, and what its kernels are told apart by.
+/// The problem of a record: a kernel with arguments of certain types, extents and strides, and the key of its kernels.
 pub(super) struct Problem {
     machine: String,
     driver: String,
@@ -23,7 +23,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// What a point's line says of it, and of the programs.
+    /// The text of a point and of the programs.
     pub(super) fn config(&self, point: &Point, program: u64) -> String {
         let Problem { program: usual, facts, .. } = self;
         format!("{point}; programs {usual:016x} {program:016x}; facts {facts:016x}")
@@ -43,7 +43,7 @@ impl Problem {
 }
 
 impl Launch<'_> {
-    /// What records of this launch are of.
+    /// The problem of this launch's records.
     pub(super) fn problem(&self) -> Result<Problem> {
         let limits = self.limits()?;
         Ok(Problem {
@@ -111,7 +111,7 @@ impl Records {
         self.all.iter()
     }
 
-    /// The point that is recorded for a launch of the usual point, and the program that it is of; none if nothing is recorded.
+    /// The point that is recorded for a launch of the usual point, and the program that it is of; `None` if nothing is recorded.
     fn find(&self, usual: &Launch<'_>) -> Result<Option<(Point, String)>> {
         let problem = usual.problem()?;
         if self.machine != problem.machine {

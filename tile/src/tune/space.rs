@@ -7,7 +7,7 @@ use super::refused;
 use crate::error::{Error, Result};
 use crate::hints::{Construct, Hint, Hints};
 
-/// What a value is of.
+/// The owner of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Name {
     Constant(String),
@@ -29,7 +29,7 @@ pub struct Space {
     axes: Vec<Axis>,
 }
 
-/// What is chosen together, with the values to be tried. A hint without a value is not set.
+/// Values that are chosen together, with the candidates. A hint without a value is not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Axis {
     names: Vec<Name>,
@@ -151,7 +151,7 @@ impl Space {
 }
 
 impl Point {
-    /// The value of a constant; none if the space has no such constant.
+    /// The value of a constant; `None` if the space has no such constant.
     pub fn constant(&self, name: &str) -> Option<i64> {
         self.values.iter().find(|(of, _)| matches!(of, Name::Constant(of) if of == name))?.1
     }

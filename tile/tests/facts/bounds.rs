@@ -72,7 +72,7 @@ fn other_extents_are_checked_in_the_kernel_or_refused() {
 
 #[test]
 fn a_load_with_padding_may_go_beyond_its_array() {
-    // The row of `a` is a block's number, and nothing but the padding says what is beyond.
+    // The row of `a` is a block's index, and nothing but the padding says what is beyond.
     let func = kernel(32, false);
     let bounds = Bounds::of_func(&func);
     let load = bounds.access(find(&func, |kind| matches!(kind, Kind::Load(_))));

@@ -50,7 +50,7 @@ fn handed_on(
     let mut sum = x.tiles([192]).padding(Padding::Zero).load((turn,));
     let before = turn - 1;
     #[expect(unsafe_code, reason = "who stores what is decided by turns")]
-    // SAFETY: a block stores the tile of its turn, and loads that of the turn before behind an acquire.
+    // SAFETY: a block stores the tile of its turn, and loads that of the turn before after an acquire.
     let mut y = unsafe { y.tiles_mut([192]).assume_disjoint("tiles of turns") };
     if turn > 0 {
         let words = said.tiles_mut([1]).memory_order(Order::Acquire, Scope::Device);

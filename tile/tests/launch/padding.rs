@@ -251,7 +251,7 @@ struct Counts {
     right: usize,
 }
 
-/// The kernel by which launches of random programs are told apart from others.
+/// The kernel by which launches of random programs are distinguished from others.
 struct Random;
 
 fn check(device: &Device, number: u64, counts: &mut Counts) {

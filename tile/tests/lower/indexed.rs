@@ -187,7 +187,7 @@ fn atomic_operations_are_those_of_the_reference() {
                 let func = b.finish();
                 let what = format!("{rmw:?} of {dtype}, unique {unique}, {order:?}");
                 if dtype == DType::Bf16 {
-                    // sm_90 brought the instruction.
+                    // sm_90 introduced the instruction.
                     let mut wanted = arrays.to_vec();
                     reference::run(&func, [1, 1, 1], &mut wanted, &[]).unwrap();
                     let got = simulate(&func, 90, [1, 1, 1], &arrays, &[])

@@ -26,7 +26,7 @@ struct Program {
     b: Build,
     rng: StdRng,
     y: ArrayId,
-    /// The block's number, and the scalar of the launch.
+    /// The block's index, and the scalar of the launch.
     block: Value,
     scalar: Value,
     /// The numbers of loops around.

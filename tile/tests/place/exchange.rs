@@ -10,7 +10,7 @@ fn coordinate(dist: &Dist, thread: i64, value: usize, rank: usize) -> Vec<i64> {
     dist.origin(thread, rank).iter().zip(dist.offset(value, rank)).map(|(a, b)| a + b).collect()
 }
 
-/// Every way of an exchange gives each thread what it is to have, by enumeration of the memory.
+/// Every way of an exchange gives each thread its elements of the result, by enumeration of the memory.
 fn check(extents: &[u32], dtype: DType, from: &Dist, to: &Dist) -> Exchange {
     let (dims, rank) = (dims(extents), extents.len());
     let exchange = Exchange::new(&dims, dtype, from, to);

@@ -69,7 +69,7 @@ pub(crate) fn broadcast(b: &mut Build, value: Value, to: Dims) -> Value {
     b.push1(Kind::Broadcast, &[value], Type { dtype, dims: to })
 }
 
-/// Indices of a tile: the block's number, then 0.
+/// Indices of a tile: the block's index, then 0.
 pub(crate) fn at(b: &mut Build, rank: usize) -> Vec<Value> {
     let s32 = Type::scalar(DType::S32);
     (0..rank).map(|i| b.push1(if i == 0 { Kind::Bid(0) } else { Kind::Full(0) }, &[], s32)).collect()

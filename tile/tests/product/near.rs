@@ -199,7 +199,7 @@ fn accesses_with_an_order_are_kept() {
     }
 }
 
-/// Ends of groups that do not lie one behind the other, and launches of two threads whose ends differ.
+/// Ends of groups that do not lie one after the other, and launches of two threads whose ends differ.
 #[test]
 fn ends_of_groups_are_those_of_the_launch() {
     let device = device();
@@ -242,7 +242,7 @@ fn ends_of_groups_are_those_of_the_launch() {
     });
 }
 
-/// Rows of A by numbers of 8 bits, which begin anew behind 255.
+/// Rows of A by numbers of 8 bits, which begin anew after 255.
 #[kernel]
 fn rows_again(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
     let row = bid(0).to::<u8>().to::<i32>();
@@ -257,7 +257,7 @@ fn rows_again(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
     c.tiles_mut([16, 16]).store((bid(0), bid(1)), acc);
 }
 
-/// Rows of A by numbers that are negative behind 127: there is padding.
+/// Rows of A by numbers that are negative after 127: there is padding.
 #[kernel]
 fn rows_before(a: &Array<f32, 2>, b: &Array<f32, 2>, c: &mut Array<f32, 2>) {
     let row = bid(0).to::<i8>();

@@ -212,7 +212,7 @@ fn weights_have_epilogues_and_may_come_first() {
     close("the launch", &y.download().unwrap(), &turned);
 }
 
-/// What stands behind a product that is computed as its transpose is read as the program has it.
+/// What stands after a product that is computed as its transpose is read as the program has it.
 #[test]
 fn weights_that_come_first_have_epilogues() {
     let device = device();

@@ -22,7 +22,7 @@ use super::run::{Operand, Shape, check, dims, placed, program};
 use crate::common::differ::{Tolerance, differ, zeros};
 
 /// How one of two elements is chosen: the comparisons in which a pair of a value and a place is before another, which of the sides is asked,
-/// and which value and place are behind all others.
+/// and which value and place are after all others.
 #[derive(Clone, Copy, Debug)]
 struct Form {
     value: Each,
@@ -82,7 +82,7 @@ impl Form {
         b.close_combine(values, &chosen).unwrap()
     }
 
-    /// Bits of what is behind all elements.
+    /// Bits of what is after all elements.
     fn identity(self, dtype: DType) -> [Const; 2] {
         let end = |greatest: bool, dtype: DType| match dtype {
             _ if dtype.is_float() && greatest => Const::Float(f64::NEG_INFINITY),

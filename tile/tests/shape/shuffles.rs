@@ -63,7 +63,7 @@ impl Warp for Places<'_> {
     }
 }
 
-/// Every thread gets what it is to have, by enumeration.
+/// Every thread gets its elements of the result, by enumeration.
 fn carried(extents: &[i64], dtype: DType, from: &Dist, to: &Dist) -> Option<Shuffles> {
     let shuffles = Shuffles::new(&dims(extents), dtype, from, to)?;
     let rank = extents.len();

@@ -336,7 +336,7 @@ fn warps_keep_weights_in_registers() {
     });
     assert_eq!(products, [[true, false]; 4], "{}", girih_tile::explain::explain(&func, 80).unwrap());
     let moved = |exchange: &&Exchange| !matches!(exchange, Exchange::Rename(_));
-    // The queries before the loops, and the result behind them.
+    // The queries before the loops, and the result after them.
     assert!(plan.exchanges.values().filter(moved).count() <= 3, "{}", plan.func);
     let kernel = girih_tile::compile(&func, 80).unwrap().kernel.module().to_string();
     let bad = complaints(&kernel, "80").unwrap_or_default();

@@ -7,7 +7,7 @@ use rand::RngExt;
 use super::program;
 use crate::common::differ::{cases, random};
 
-/// Loops over products: one in another one and one behind it, or several behind each other, with tiles of `m` by `k` and `k` by `n`.
+/// Loops over products: one in another one and one after it, or several one after the other, with tiles of `m` by `k` and `k` by `n`.
 fn loops([m, n, k]: [i64; 3], nested: bool, count: usize, hints: &str) -> String {
     let of = |number: &str, sums: &str, around: &str| {
         format!(

@@ -24,7 +24,7 @@ pub(super) type Flat<M, Keep> = Again<<M as Modes>::Leaves<Nil>, Keep>;
 /// A list coalesced.
 pub(super) type Again<L, Keep> = <L as CoalesceLeaves>::Coalesce<S<1>, S<0>, Keep>;
 
-/// A list of leaves, coalesced behind the mode `S:D`.
+/// A list of leaves, coalesced after the mode `S:D`.
 #[doc(hidden)]
 pub trait CoalesceLeaves {
     type Coalesce<S: Int, D: Int, Keep: Bit>: List;

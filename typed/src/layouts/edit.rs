@@ -82,7 +82,7 @@ pub type Unflatten<M, P> = With<<P as IntTuple>::Zeros, Leaves<M>>;
 
 type Slice<M, B, E> = <<M as Modes>::Each as ModeList>::Take<B, E>;
 pub(super) type Joined<L, R> = <L as ModeList>::Join<R>;
-/// An end behind all modes, of which there are at most 12.
+/// An end after all modes, of which there are at most 12.
 type All = S<12>;
 
 #[doc(hidden)]

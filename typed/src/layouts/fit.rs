@@ -39,7 +39,7 @@ fn fill(found: &Tree, modes: &Lay, out: &mut LeafList) -> Option<()> {
         let taken = if s.is_static() {
             s.get()?
         } else if behind.clone().all(|k| found.extent(k).is_static()) {
-            // The last dynamic extent takes all coordinates that the leaves behind it leave.
+            // The last dynamic extent takes all coordinates that the leaves after it leave.
             let others = behind.map(|k| found.extent(k).coefficient());
             rest.checked_div(others.product())?
         } else if fits {

@@ -1,4 +1,4 @@
-//! What is decoded, as arguments say it.
+//! Arguments that describe the problem of a decoding command.
 
 use girih_device::sizes::{size, word};
 use girih_kernels::attention::decode::{DecodeProblem, ScalesOf};
@@ -57,7 +57,7 @@ pub(crate) struct ProblemArgs {
     pub(crate) window: Option<i64>,
     #[command(flatten)]
     options: OptionArgs,
-    /// Cut the keys of a sequence into up to this many parts [default: as keep the device busy]
+    /// Cut the keys of a sequence into up to this many splits [default: as keep the device busy]
     #[arg(long)]
     pub(crate) parts: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! The tensors on the host, and the attention of packed sequences that computes the same.
+//! The tensors of `girih attention decode` on the host, and an equal problem of packed sequences for the check.
 
 use girih_device::sizes::{rounded, size, word};
 use girih_kernels::Error;
@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use crate::attention::options::Extras;
 use crate::gemm::random;
 
-/// What decoding reads. Keys and values that no sequence has are NaN.
+/// The inputs of decoding. Keys and values beyond a sequence are NaN.
 pub(crate) struct Inputs<T, C> {
     pub(crate) q: Vec<T>,
     pub(crate) kv: [Vec<C>; 2],
@@ -18,7 +18,7 @@ pub(crate) struct Inputs<T, C> {
     pub(crate) table: Vec<u32>,
     pub(crate) scales: [Vec<f32>; 2],
     pub(crate) extras: Extras,
-    /// K and V times their scales, the keys of one sequence behind those of the other.
+    /// K and V times their scales, the keys of one sequence after those of the other.
     packed: [Vec<f32>; 2],
 }
 
@@ -87,7 +87,7 @@ impl<T: Element, C: Element> Inputs<T, C> {
     }
 }
 
-/// Where the rows of K or of V begin, and their heads: the keys of one sequence behind those of the other.
+/// Where the rows of K or of V begin, and their heads: the keys of one sequence after those of the other.
 fn rows(
     p: &DecodeProblem,
     lengths: &[u32],

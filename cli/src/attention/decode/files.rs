@@ -1,4 +1,4 @@
-//! The files of Q, of a cache, and of its pages.
+//! The files of Q, of a cache, and of its table of pages.
 
 use std::path::Path;
 

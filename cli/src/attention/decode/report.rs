@@ -1,4 +1,4 @@
-//! What `girih attention decode` reports.
+//! The report of `girih attention decode`.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::run::{self, line};
 /// The report of one decoding.
 pub(super) type Report = run::Report<ProblemReport, PlanReport, CheckReport>;
 
-/// What is computed.
+/// The problem.
 #[derive(Serialize)]
 pub(super) struct ProblemReport {
     batch: i64,
@@ -67,13 +67,13 @@ impl ProblemReport {
 pub(crate) struct PlanReport {
     /// The query heads and the queries of a tile of rows.
     rows: [i64; 2],
-    /// The most parts of the keys of a sequence.
+    /// The most splits of the keys of a sequence.
     parts: i64,
-    /// The least tiles of 64 keys of a part.
+    /// The least tiles of 64 keys of a split.
     least_tiles: i64,
     /// The tiles of K and V in shared memory.
     stages: i64,
-    /// (part, head of K and V, tile of rows).
+    /// (split, head of K and V, tile of rows).
     grid: [u32; 3],
     blocks: u64,
     blocks_per_multiprocessor: u32,

@@ -1,4 +1,4 @@
-//! The tensors on a device.
+//! The tensors of `girih attention decode` on a device.
 
 use girih_device::sizes::size;
 use girih_device::{Buffer, Device, Pod};
@@ -30,8 +30,8 @@ macro_rules! of_types {
 }
 pub(crate) use of_types;
 
-/// What a command holds at once for sequences of these lengths: the tensors, and what the plan needs besides; on the host also Q and O, and the keys
-/// and values of all sequences, in f32 for the reference, and what that has of the keys of a head.
+/// The peak memory of a command for sequences of these lengths: the tensors and the plan's memory; on the host also Q and O, the keys and values of
+/// all sequences, in f32 for the reference, and the reference's state for the keys of a head.
 pub(crate) fn peak(problem: &DecodeProblem, plan: &DecodePlan, lengths: &[u32]) -> Peak {
     let all = |parts: &[u64]| parts.iter().copied().fold(0, u64::saturating_add);
     let rows = problem.row_spans().map(|len| bytes(len, problem.dtype()));
@@ -52,7 +52,7 @@ pub(crate) fn peak(problem: &DecodeProblem, plan: &DecodePlan, lengths: &[u32]) 
     Peak { device: tensors.saturating_add(all(&parts)), host, checks }
 }
 
-/// What decoding reads and writes on a device.
+/// The inputs and outputs of decoding on a device.
 pub(crate) struct OnDevice<T: Pod, C: Pod> {
     q: Buffer<T>,
     kv: [Buffer<C>; 2],
@@ -89,7 +89,7 @@ impl<T: Element + Pod, C: Element + Pod> OnDevice<T, C> {
         poison(&self.o, &self.extras.lse)
     }
 
-    /// What the problem has besides.
+    /// The problem's other arguments.
     pub(crate) fn given(&self, problem: &DecodeProblem) -> Vec<(&'static str, Given<'_>)> {
         self.extras.given(problem.attention())
     }

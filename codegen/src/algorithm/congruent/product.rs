@@ -1,4 +1,4 @@
-//! Checks that the fragments of a product are what its instructions multiply.
+//! Checks that the fragments of a `gemm` are those that its MMA instructions multiply.
 //!
 //! An instruction multiplies what is along its own M, N and K: `a(m,k) * b(n,k)` into `c(m,n)`. Fragments fit if each `m` of each
 //! instruction has one place in the tile, the same for A and C, and likewise for `n` and `k`. The rows of the tile may be handed to

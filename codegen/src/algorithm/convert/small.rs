@@ -1,8 +1,7 @@
-//! Integers of 4 and 8 bits as floats and as bytes, without conversion instructions.
+//! Conversions of 4-bit and 8-bit integers to floats and bytes without `cvt` (the magic numbers of CUTLASS's `NumericArrayConverter`).
 //!
-//! The bits of an unsigned number are put into the lowest bits of the fraction of a float whose last bit counts one: 2^10 for f16, 2^7 for
-//! bf16, 2^23 for f32. The float is then this constant and the number, and the constant is subtracted. A signed number whose sign bit is
-//! inverted is the number and 8 or 128.
+//! An unsigned integer n is or-ed into the low bits of the mantissa of a float C whose last place is 1: 2^10 for f16, 2^7 for bf16, 2^23 for f32. The
+//! float's value is C + n, and C is subtracted. A signed integer with an inverted sign bit is n + 8 or n + 128, so that 8 or 128 is subtracted too.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
@@ -11,15 +10,15 @@ use super::Pair;
 use super::words::{Derived, Words};
 use crate::builder::Reg;
 
-/// 1, -1 as bf16, and -0 as a float of 16 bits, in both halves of a register.
+/// 1 and -1 as bf16, in both halves of a register.
 const ONE: i64 = 0x3f80_3f80;
 const MINUS_ONE: i64 = 0xbf80_bf80;
-/// The bits of 2^10 as f16 and of 2^23 as f32.
+/// The bits of 2^10 as f16, 2^7 as bf16 and 2^23 as f32.
 const F16_MAGIC: i64 = 0x6400;
 const BF16_MAGIC: i64 = 0x4300;
 const F32_MAGIC: i64 = 0x4b00_0000;
 
-/// The bits of a whole number or a fraction that f16 has.
+/// The bits of a number that f16 represents exactly.
 fn f16(value: f32) -> i64 {
     i64::from(half::f16::from_f32(value).to_bits())
 }
@@ -43,7 +42,7 @@ pub(super) fn widen(words: &mut Words<'_>, pair: &Pair, from: DType, to: DType) 
     }
 }
 
-/// The bytes of `source` with inverted signs, so that they are unsigned.
+/// The bytes of `source` with inverted sign bits, which makes them unsigned.
 fn unsigned(words: &mut Words<'_>, source: &Reg, signed: bool) -> Reg {
     if !signed {
         return source.clone();
@@ -61,8 +60,8 @@ fn bytes_to_f16(words: &mut Words<'_>, pair: &Pair, signed: bool) {
     words.write(&pair.target, Opcode::Add, &[Word::Rn.into(), Type::F16x2.into()], operands);
 }
 
-/// The lowest seven bits and the highest bit of a byte, each as the fraction of a bf16 of 128, are `128 + low` and `128 + 128 * top`. The number
-/// is `low - 128 * top` or `low + 128 * top`.
+/// The low seven bits and the top bit of a byte, each or-ed into the bf16 128, are `128 + low` and `128 + 128 * top`. The result is `low - 128 * top`
+/// if the byte is signed, else `low + 128 * top`.
 fn bytes_to_bf16(words: &mut Words<'_>, pair: &Pair, signed: bool) {
     let [low, high] = pair.bytes();
     let spread = words.permute(&pair.source, Operand::Int(0x4343_4343), 0x4040 | low | high << 8);
@@ -70,7 +69,7 @@ fn bytes_to_bf16(words: &mut Words<'_>, pair: &Pair, signed: bool) {
     if signed {
         return multiply_add(words, &pair.target, Type::Bf16x2, &top, MINUS_ONE, &low);
     }
-    // Less 256 first: the sum of both would have nine bits.
+    // 256 is subtracted first, since the sum of both parts would need nine bits.
     let (one, offset) = (words.constant(ONE), words.constant(both([bf16(-256.0); 2])));
     let part = words.b.reg(Type::B32);
     let operands = [&top, &one, &offset].map(Operand::from).to_vec();
@@ -78,7 +77,7 @@ fn bytes_to_bf16(words: &mut Words<'_>, pair: &Pair, signed: bool) {
     multiply_add(words, &pair.target, Type::Bf16x2, &low, ONE, &part);
 }
 
-/// Nibbles that are the upper half of a byte stay there, as 16 times the number.
+/// A nibble in the upper half of a byte stays there, as 16 times its value.
 fn nibbles_to_f16(words: &mut Words<'_>, pair: &Pair, signed: bool) {
     let nibbles = pair.bits.map(|bit| bit / 4);
     let upper = nibbles.map(|nibble| nibble % 2 == 1);
@@ -103,7 +102,7 @@ fn nibbles_to_f16(words: &mut Words<'_>, pair: &Pair, signed: bool) {
     multiply_add(words, &pair.target, Type::F16x2, &float, factor, &offset);
 }
 
-/// A bf16 has room for the lower half of a byte only: upper halves are moved down first, all of a register at once.
+/// The mantissa of bf16 has room for the lower half of a byte only. Upper halves are shifted down first, all of a register at once.
 fn nibbles_to_bf16(words: &mut Words<'_>, pair: &Pair, signed: bool) {
     let nibbles = pair.bits.map(|bit| bit / 4);
     let spread = if nibbles[1] == nibbles[0] + 4 {
@@ -120,10 +119,10 @@ fn nibbles_to_bf16(words: &mut Words<'_>, pair: &Pair, signed: bool) {
     multiply_add(words, &pair.target, Type::Bf16x2, &float, ONE, &offset);
 }
 
-/// Writes an integer, the one at a bit of a register, as f32.
+/// Converts the integer at bit `bit` of the register `source` to f32.
 pub(super) fn to_f32(words: &mut Words<'_>, from: DType, (source, bit): &(Reg, i64), target: &Reg) {
     let signed = from.is_signed();
-    // The number is put into the fraction times 2^scale.
+    // The mantissa holds the number times 2^scale.
     let (float, scale) = if from.bits() == 8 {
         let source = unsigned(words, source, signed);
         (words.permute(&source, Operand::Int(F32_MAGIC), 0x7440 | (bit / 8)), 0)
@@ -154,7 +153,7 @@ pub(super) fn to_bytes(words: &mut Words<'_>, from: DType, four: &[(Reg, i64)], 
     words.write(target, Opcode::Prmt, &[Type::B32.into()], operands);
 }
 
-/// The lower or the upper four bits of each byte as the number of the byte.
+/// The lower or the upper nibble of each byte, extended to a byte.
 fn nibbles(words: &mut Words<'_>, source: &Reg, upper: bool, signed: bool) -> Reg {
     words.once(source, Derived::Nibbles(upper), |words| {
         let word = words.shifted(source, if upper { 4 } else { 0 });
@@ -162,7 +161,7 @@ fn nibbles(words: &mut Words<'_>, source: &Reg, upper: bool, signed: bool) -> Re
         if !signed {
             return number;
         }
-        // 30 times the sign bit, which is 8, is the upper four bits of a negative byte.
+        // 30 times the sign bit 8 is 0xf0, the upper nibble of a negative byte.
         let sign = words.and(&word, 0x0808_0808);
         let operands = vec![Operand::from(&sign), Operand::Int(30), Operand::from(&number)];
         let out = words.b.reg(Type::B32);

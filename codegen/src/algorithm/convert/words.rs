@@ -69,13 +69,13 @@ impl<'b> Words<'b> {
         self.b.inst(opcode, modifiers, operands);
     }
 
-    /// What is derived from `of`, if it is known.
+    /// The register derived from `of`, if it has been computed.
     pub(super) fn derived(&self, of: &Reg, what: Derived) -> Option<Reg> {
         let known = |(source, derived, _): &&(Reg, Derived, Reg)| source == of && *derived == what;
         self.known.iter().find(known).map(|(.., reg)| reg.clone())
     }
 
-    /// What is derived from `of`, computed when it is first asked for.
+    /// The register derived from `of`, computed at the first request.
     pub(super) fn once(&mut self, of: &Reg, what: Derived, compute: impl FnOnce(&mut Self) -> Reg) -> Reg {
         if let Some(known) = self.derived(of, what) {
             return known;

@@ -1,4 +1,4 @@
-//! Loads and stores of a thread's values in vectors, at addresses that a function gives.
+//! Loads and stores of a thread's values in vectors, at addresses that a function computes.
 
 use girih_tensor::DType;
 
@@ -9,7 +9,7 @@ use crate::algorithm::{load_elements, store_elements};
 use crate::builder::{Access, Cond, Reg};
 use crate::plan::{Dist, Vectors, fastest};
 
-/// What an access does at its elements.
+/// The kind of an access: a load or a store.
 pub enum Move<'r> {
     /// Loads. Where nothing is loaded there are these bits, or anything.
     Load(Option<u64>),
@@ -19,7 +19,7 @@ pub enum Move<'r> {
     Store(&'r [Reg]),
 }
 
-/// The registers of a distribution in runs of `vector` neighbours along `mode` that begin at a multiple of it, in their order; none where
+/// The registers of a distribution in runs of `vector` neighbours along `mode` that begin at a multiple of it, in their order; `None` where
 /// they are not.
 pub fn runs(dist: &Dist, rank: usize, mode: usize, vector: usize) -> Option<Vec<Vec<usize>>> {
     let found = Vectors::new(dist, &fastest(mode, rank), vector as i64);

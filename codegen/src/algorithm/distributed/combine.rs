@@ -1,4 +1,4 @@
-//! How elements are combined by reductions and scans, on tuples of registers.
+//! The combination of elements in reductions and scans, on tuples of registers.
 
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::DType;
@@ -190,7 +190,7 @@ impl<'f, G: Group> Rule<'f, G> {
         self.constants(group, &self.identity)
     }
 
-    /// What an empty combination is.
+    /// The result of an empty combination.
     pub(super) fn empty(&self, group: &mut G) -> Result<Tuple, G::Error> {
         self.constants(group, &self.empty)
     }
@@ -238,7 +238,7 @@ impl<'f, G: Group> Rule<'f, G> {
         Ok(tuple)
     }
 
-    /// What a thread has combined as what is combined with other threads: a value and its index as one number, or as two.
+    /// A thread's combined value in the form that is exchanged with other threads: a value and its index as one number, or as two.
     pub(super) fn keyed(&self, group: &mut G, tuple: Tuple) -> Result<Tuple, G::Error> {
         let Some((greatest_first, nan)) = self.index else { return Ok(tuple) };
         let (b, dtype) = (group.builder(), wide(self.operands[0]));
@@ -249,7 +249,7 @@ impl<'f, G: Group> Rule<'f, G> {
         Ok(vec![b.join(Type::S64, [index, &key])])
     }
 
-    /// What was combined as an element of each result.
+    /// The combined value as one element of each result.
     pub(super) fn finish(&self, group: &mut G, tuple: &[Reg]) -> Result<Tuple, G::Error> {
         let b = group.builder();
         Ok(match (self.index, &self.of) {
@@ -363,23 +363,23 @@ impl<'f, G: Group> Rule<'f, G> {
     }
 }
 
-/// What the lane holds whose number differs in a bit.
+/// The tuple of the lane whose index differs in one bit.
 pub(super) fn butterfly<G: Group>(group: &mut G, tuple: &[Reg], bit: usize) -> Tuple {
     let other = |reg: &Reg| group.builder().shuffle(reg.ty(), Word::Bfly, reg, &Operand::Int(1 << bit), 31);
     tuple.iter().map(other).collect()
 }
 
-/// What changes no sum, and what a sum of nothing is.
+/// The identity of a sum, and the result of an empty sum.
 fn zero(dtype: DType) -> [u64; 2] {
     if dtype.is_float() { [dtype.encode(-0.0), dtype.encode(0.0)] } else { [0; 2] }
 }
 
-/// What changes no product.
+/// The identity of a product.
 fn unit(dtype: DType) -> u64 {
     if dtype.is_float() { dtype.encode(1.0) } else { 1 }
 }
 
-/// What changes no greatest or least element in the wider register, and what that of nothing is.
+/// The identity of a maximum or minimum in the wider register, and the result of an empty one.
 fn extreme(own: DType, greatest: bool, nan: Nan) -> [u64; 2] {
     if wide(own).is_float() {
         let infinity = wide(own).encode(if greatest { f64::NEG_INFINITY } else { f64::INFINITY });

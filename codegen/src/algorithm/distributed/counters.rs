@@ -1,5 +1,5 @@
-//! Counters in shared memory, several for each number. Lanes that count the same number, or numbers whose counters are in one bank, count
-//! in different ones.
+//! Counters of a histogram in shared memory, several for each bin. Lanes that count the same bin, or bins whose counters are in one bank, use
+//! different counters.
 
 use girih_ptx::{Address, Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Space};
@@ -86,7 +86,7 @@ impl Counters {
         1 << most.ilog2()
     }
 
-    /// Sets counters to 0. The threads meet afterwards.
+    /// Sets counters to 0. A barrier comes afterwards.
     ///
     /// # Errors
     /// As [`store_elements`].
@@ -165,7 +165,7 @@ impl Counters {
         Ok(b.inst_if(cond, Opcode::Red, &words, vec![to, more])?)
     }
 
-    /// The sums of the counters of each number, in a distribution of a tile `(bins)`. The threads meet before.
+    /// The sums of the counters of each number, in a distribution of a tile `(bins)`. A barrier comes before.
     ///
     /// # Errors
     /// As [`load_elements`].

@@ -1,4 +1,4 @@
-//! Tiles from one distribution into another.
+//! Exchanges of a tile from one distribution to another.
 
 use girih_tensor::DType;
 

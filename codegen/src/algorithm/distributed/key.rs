@@ -1,4 +1,4 @@
-//! Integers that order elements, and the wider dtypes that elements are combined in.
+//! Integer keys that order elements, and the wider dtypes in which elements are combined.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;

@@ -1,4 +1,4 @@
-//! Combinations that choose one of two elements by an order of keys, such as the smaller value, of equals that with the smaller index.
+//! Combinations that choose one of two elements by keys, such as the smaller value; of equal values the one with the smaller index.
 
 use girih_ptx::Word;
 use girih_tensor::DType;
@@ -97,7 +97,7 @@ impl Order {
         Ok(both.map(|(&dtype, (x, y))| selp(b, dtype, &take, x, y)).collect())
     }
 
-    /// Whether the element that is asked comes first by these last keys of the order; none if there is no key.
+    /// Whether the element that is asked comes first by these last keys of the order; `None` if there is no key.
     fn precedes(
         &self,
         b: &mut Builder,

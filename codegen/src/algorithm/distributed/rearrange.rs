@@ -1,5 +1,5 @@
-//! Rearrangements of tiles whose elements are in a line of numbers ([`Line`]). Where each thread has what it needs, registers get new names;
-//! else elements go through shared memory.
+//! Rearrangements of tiles by a linear order of their elements ([`Line`]). If each thread has its elements already, registers are relabelled; else
+//! elements go through shared memory.
 
 use girih_layout::Swizzle;
 use girih_tensor::{DType, Space};
@@ -11,23 +11,23 @@ use crate::algorithm::element::recast;
 use crate::builder::{Cond, Reg};
 use crate::plan::{Dist, Line, Vectors, WIDEST};
 
-/// The most bytes of shared memory that elements go through at once.
+/// The largest window of shared memory in bytes. Larger tiles are moved window by window.
 pub(super) const WINDOW: i64 = 128 << 10;
 
-/// A tile in a line of elements in shared memory, and how threads hold its elements.
+/// A tile in shared memory, with the linear order of its elements and their distribution over threads.
 #[derive(Clone)]
 pub struct Piece<'a> {
     /// The dtype of the elements.
     pub dtype: DType,
     /// Which thread has which elements.
     pub dist: &'a Dist,
-    /// Where elements are, in elements.
+    /// The linear order of the elements, by which they are in memory.
     pub line: Line,
-    /// The elements that count.
+    /// The elements that are moved.
     pub part: Part,
-    /// Applied to the number of an element on the line.
+    /// The swizzle of an element's linear index.
     pub swizzle: Swizzle,
-    /// How a thread's elements are accessed, if it is not in the widest vectors that there are.
+    /// The vectors of a thread's elements, if they are not the widest possible ones.
     pub vectors: Option<&'a Vectors>,
 }
 
@@ -37,25 +37,25 @@ impl<'a> Piece<'a> {
         Piece { dtype, dist, line, part: Part::All, swizzle: Swizzle::NONE, vectors: None }
     }
 
-    /// Bytes up to the last element's end.
+    /// The end of the last element, in bytes.
     pub fn end(&self) -> i64 {
         let last: Vec<i64> = self.line.extents.iter().map(|n| n - 1).collect();
         (self.line.at(&last).max(self.line.base) + 1) * self.dtype.bytes()
     }
 }
 
-/// Which elements of a piece count.
+/// The elements of a piece that are moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// All.
     All,
-    /// Those in a box, from the first coordinate to the second one, which is beyond it.
+    /// Those in a box, from the first coordinate up to the second one, exclusive.
     In(Vec<i64>, Vec<i64>),
     /// Those outside of a box.
     Except(Vec<i64>, Vec<i64>),
 }
 
-/// The registers of `to` from pieces that are in the same line.
+/// The registers of `to` from pieces in the same linear order.
 ///
 /// # Errors
 /// Those of the group and of [`access()`].
@@ -97,11 +97,11 @@ pub fn rearrange<G: Group>(
         });
         return Ok(regs.collect());
     }
-    // Of a piece of which a box counts, no more stands there than the result takes.
+    // Of a piece with a box, shared memory holds only the elements that the result reads.
     let whole = pieces.iter().filter(|(piece, _)| !matches!(piece.part, Part::In(..)));
     let end = whole.map(|(piece, _)| piece.end()).fold(to.end(), i64::max);
     let mut got = Vec::new();
-    // What does not fit goes part by part.
+    // Elements beyond the window are handled window by window.
     for from in (0..end).step_by(WINDOW as usize) {
         let window = (end > WINDOW).then_some(from);
         got = through(group, pieces, to, [end.min(WINDOW), 16], window, &got)?;
@@ -109,7 +109,7 @@ pub fn rearrange<G: Group>(
     Ok(got)
 }
 
-/// Elements through shared memory of a size and an alignment in bytes.
+/// Moves elements through shared memory of this size and alignment in bytes.
 ///
 /// # Errors
 /// As [`rearrange`].
@@ -129,7 +129,7 @@ pub fn through<G: Group>(
     take(group, to, &base, window, before)
 }
 
-/// Puts elements into shared memory, each by one thread; of all only those whose bytes are in the window from a byte on.
+/// Stores elements to shared memory, each by one thread, and of all only those whose bytes are in the window that begins at a byte.
 ///
 /// # Errors
 /// As [`rearrange`].
@@ -149,8 +149,8 @@ pub fn put<G: Group>(
     Ok(())
 }
 
-/// Takes elements out of shared memory; from a window those whose bytes are there. The others are what they were before, if there
-/// was anything, or undetermined.
+/// Loads elements from shared memory, and of a window those whose bytes are there. The other registers keep their values, if there are any, or are
+/// undetermined.
 ///
 /// # Errors
 /// As [`rearrange`].
@@ -167,7 +167,7 @@ pub fn take<G: Group>(
     access(group, &Space::Smem.into(), piece.dtype, &runs, &what, at)
 }
 
-/// The address of a thread's value, less the beginning of a window, and where the value counts and is in the window.
+/// The address of a thread's value relative to the window, and the condition that the value is moved and inside the window.
 pub fn address_in<G: Group>(
     group: &mut G,
     piece: &Piece<'_>,
@@ -187,7 +187,7 @@ pub fn address_in<G: Group>(
     Ok((&(base + &at) + -window.unwrap_or(0), counts))
 }
 
-/// The values that are accessed together: neighbours in memory, all of which count or none.
+/// The values that are accessed together: contiguous in memory, and all moved or none.
 fn runs_of<G: Group>(group: &mut G, piece: &Piece<'_>, base: &Expr) -> Result<Vec<Vec<usize>>, G::Error> {
     if let Some(vectors) = piece.vectors {
         return Ok(vectors.iter().map(<[usize]>::to_vec).collect());
@@ -206,19 +206,19 @@ fn runs_of<G: Group>(group: &mut G, piece: &Piece<'_>, base: &Expr) -> Result<Ve
     })
 }
 
-/// Where a thread's first value is on a line.
+/// The linear index of a thread's first value.
 pub(super) fn on_line(origin: &[Expr], line: &Line) -> Expr {
     let moves = origin.iter().zip(&line.strides);
     moves.fold(Expr::from(line.base), |at, (origin, &stride)| &at + &(origin * stride))
 }
 
-/// Where a byte is in the window from a byte on.
+/// The condition that a byte is in the window that begins at a byte.
 pub(super) fn in_window(at: &Expr, from: Option<i64>) -> Cond {
     let Some(from) = from else { return Cond::Always };
     Cond::all([Cond::less(&Expr::from(from - 1), at), Cond::less(at, &Expr::from(from + WINDOW))])
 }
 
-/// Where a value is an element that counts.
+/// The condition that a value is moved.
 pub(super) fn counts(dist: &Dist, origin: &[Expr], offset: &[i64], line: &Line, part: &Part) -> Cond {
     let below = |mode: usize, end: i64| inside_along(&origin[mode], dist.reach(mode), offset[mode], end);
     let from = |mode: usize, start: i64| match start - offset[mode] {

@@ -30,7 +30,7 @@ pub fn reduce<'f, G: Group>(
     let dist = tile.dist;
     let origin = group.origin(dist, tile.extents.len())?;
 
-    // Where the order matters, values further apart than threads are combined after what lies between them.
+    // Where the order matters, values further apart than threads are combined after the values between them.
     let near = dist.digits(mode).into_iter().map_while(|digit| match digit {
         Digit::Values { extent, .. } => Some(extent),
         Digit::Bit { .. } => None,

@@ -1,6 +1,6 @@
-//! Running combinations. The digits of the coordinate along the mode are taken from the least significant one: at each, neighbouring blocks
-//! become one, and each block but the first learns what is before it. What holds for a whole block is added to its elements once, at
-//! the end.
+//! Scans (running combinations) along a mode. The digits of the coordinate are processed from the least significant one. Each digit merges
+//! neighbouring blocks of elements, and each block but the first receives the combination before it. The value for a block is added to its elements
+//! once, at the end.
 
 use super::combine::{By, Combine, Rule, Tuple, butterfly};
 use super::reduce::by_operand;
@@ -10,13 +10,13 @@ use crate::builder::{Cond, Reg};
 use crate::plan::Digit;
 use crate::{AlgorithmError, Error, Expr};
 
-/// A block of elements that the digits so far tell apart.
+/// A block of elements that the digits so far distinguish.
 struct Block {
     /// The number of its first value.
     value: usize,
     /// All its elements combined.
     total: Tuple,
-    /// What is before it in the blocks that it is part of.
+    /// The combination of all earlier elements in the enclosing blocks.
     before: Option<Tuple>,
     /// Of a single element: what is before it, and it. The element alone where the scan is exclusive.
     through: Option<Tuple>,
@@ -33,7 +33,7 @@ pub struct Scan {
     pub exclusive: bool,
 }
 
-/// What is asked of a scan.
+/// The options of a scan.
 struct How<'f, G: Group> {
     rule: Rule<'f, G>,
     reverse: bool,
@@ -82,7 +82,7 @@ pub fn scan<'f, G: Group>(
 
     let mut blocks = Vec::new();
     for value in 0..dist.size() {
-        // From the beginning, padding stands behind all elements.
+        // From the beginning, padding comes after all elements.
         let total = how.rule.element(group, (tile, mode, &origin), value, reverse)?;
         let through = Some(total.clone());
         blocks.push(Block { value, total, before: None, through, parts: Vec::new() });
@@ -135,7 +135,7 @@ pub fn scan<'f, G: Group>(
         let mut tuple = tuple.unwrap_or_default();
         let own = first - dist.offset(value, rank)[mode];
         if exclusive && (0..=dist.reach(mode)).contains(&own) {
-            // Nothing stands before the first element.
+            // Nothing comes before the first element.
             let nothing = how.rule.empty(group)?;
             let here = Cond::equal(&origin[mode], &Expr::from(own));
             tuple = how.rule.select(group, &here, &nothing, &tuple)?;
@@ -179,7 +179,7 @@ fn scan_values<G: Group>(
             };
             let next = how.rule.combine(group, &before, &block.total)?;
             if block.through.as_ref() == Some(&block.total) {
-                // A single element that nothing stands before yet.
+                // A single element without earlier elements.
                 block.through = Some(next.clone());
                 block.before = Some(before);
             } else {
@@ -224,7 +224,7 @@ fn scan_lanes<G: Group>(
     Ok(())
 }
 
-/// Blocks of warps become one: `all` are their totals, and `own` is the number of the thread's.
+/// Blocks of warps become one: `all` are their totals, and `own` is the index of the thread's.
 fn scan_warps<G: Group>(
     group: &mut G,
     how: &How<'_, G>,

@@ -1,7 +1,7 @@
-//! Sorting by a bitonic network. Each step compares elements whose positions differ in one bit: in a thread's registers, in lanes whose
-//! numbers differ in a bit, or, through shared memory, in warps. Positions break ties, so that the order is stable and padding, whose
-//! positions are beyond all others, comes last. Keys of 32 bits and positions are one number of 64 bits. What is sorted along, and elements
-//! that are not their own keys, are picked by the positions at the end.
+//! Sorting by a bitonic network. Each step compares elements whose positions differ in one bit: in a thread's registers, in lanes whose indices
+//! differ in one bit, or, through shared memory, in warps. Positions break ties, so that the order is stable, and padding, whose positions are beyond
+//! all others, comes last. A 32-bit key and its position are one number of 64 bits. Payloads, and elements that are not their own keys, are gathered
+//! by the positions at the end.
 
 use girih_ptx::{Opcode, Type, Word};
 use girih_tensor::{DType, Space};
@@ -18,7 +18,7 @@ use crate::plan::{Digit, Dist, Leaf, Line};
 use crate::scalar::register;
 use crate::{Error, Expr};
 
-/// What an element carries while it is sorted: the dtypes of its registers, the key first.
+/// The registers of an element that is sorted: their dtypes, the key first.
 struct Carried {
     dtypes: Vec<DType>,
     /// Whether the position comes second, and breaks ties.
@@ -30,7 +30,7 @@ struct Carried {
 enum Place {
     /// Values that are this far apart.
     Value(usize),
-    /// A bit of the thread's number.
+    /// A bit of the thread's index.
     Thread(usize),
 }
 
@@ -105,7 +105,7 @@ fn picked<G: Group>(
     first[mode] = Expr::from(0);
     let start = on_line(&first, line);
     let mut picked: Vec<Reg> = Vec::new();
-    // What shared memory does not hold goes part by part.
+    // Elements beyond the window in shared memory are handled window by window.
     for from in (0..end).step_by(WINDOW as usize) {
         let window = (end > WINDOW).then_some(from);
         let base = group.scratch(end.min(WINDOW), 16)?;

@@ -1,4 +1,4 @@
-//! Tuples of warps in shared memory.
+//! Exchange of tuples between warps through shared memory.
 
 use girih_tensor::{DType, Space};
 

@@ -1,4 +1,4 @@
-//! Conversions of elements that have a register each.
+//! Conversions of elements, each in a register of its own.
 
 use std::panic::Location;
 
@@ -12,7 +12,7 @@ use crate::builder::{Builder, Reg};
 use crate::scalar::{immediate, register};
 use crate::{AlgorithmError, Error};
 
-/// The bits that a register holds as those another dtype that is as wide.
+/// The bits of a register as another dtype of the same width.
 #[track_caller]
 pub fn recast(b: &mut Builder, from: DType, to: DType, reg: &Reg) -> Reg {
     let (old, new) = (register(from), register(to));
@@ -32,13 +32,13 @@ pub fn recast(b: &mut Builder, from: DType, to: DType, reg: &Reg) -> Reg {
     }
 }
 
-/// The element that a register holds as one of another dtype. Floats are rounded in a direction; floats become integers toward zero, within the
-/// dtype's range, and NaN 0; integers wrap; bool is 0 or 1, and whatever is not 0 is true.
+/// Converts the element in a register to another dtype. Floats are rounded in the direction `rounding`. Floats become integers toward zero, clamped
+/// to the dtype's range, and NaN becomes 0. Integers wrap. A bool is 0 or 1, and every other number is true.
 ///
 /// [`convert`](crate::algorithm::convert()) converts registers that elements share.
 ///
 /// # Errors
-/// [`AlgorithmError::Rounding`] for a direction that a conversion does not have.
+/// [`AlgorithmError::Rounding`] for a direction that a conversion does not support.
 ///
 /// # Examples
 /// ```
@@ -118,14 +118,14 @@ fn integer_to_float(
         DType::F64 | DType::F32 | DType::F16 => {
             Ok(b.inst_to(register(to), Opcode::Cvt, m![word, float(to), source], of([reg])))
         }
-        // Numbers of up to 24 bits are f32 numbers.
+        // f32 represents numbers of up to 24 bits exactly.
         _ if from.bits() <= 16 => {
             let exact = b.inst_to(Type::F32, Opcode::Cvt, m![Word::Rn, Type::F32, source], of([reg]));
             float_to_float(b, DType::F32, to, rounding, &exact)
         }
         _ => {
             let cut = b.inst_to(Type::F32, Opcode::Cvt, m![Word::Rz, Type::F32, source], of([reg]));
-            // The number is cut, so that it is in the integer's range.
+            // The number is clamped to the integer's range.
             let back = b.inst_to(source, Opcode::Cvt, m![Word::Rzi, source, Type::F32], of([&cut]));
             let inexact = setp(b, Word::Ne, source, &back, Operand::from(reg));
             let odd = sticky(b, &cut, &inexact);
@@ -134,7 +134,7 @@ fn integer_to_float(
     }
 }
 
-/// The f32 with its lowest bit set where something was cut off: rounding to fewer bits then is as if nothing had been.
+/// The f32 with its lowest bit set if bits were cut off (a sticky bit), so that a second rounding gives the result of one rounding.
 fn sticky(b: &mut Builder, cut: &Reg, inexact: &Reg) -> Reg {
     let odd = b.inst_to(Type::F32, Opcode::Or, m![Type::B32], vec![Operand::from(cut), Operand::Int(1)]);
     selp(b, DType::F32, inexact, &odd, cut)
@@ -180,7 +180,7 @@ pub(crate) fn widened(b: &mut Builder, from: DType, reg: &Reg) -> Reg {
     }
 }
 
-/// A float as another one.
+/// A float as another float.
 pub(crate) fn float_to_float(
     b: &mut Builder,
     from: DType,

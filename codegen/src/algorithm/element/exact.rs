@@ -1,5 +1,4 @@
-//! What functions of elements give, on the bits of the elements: constants are folded by them, and the reference evaluator computes with
-//! them.
+//! Element functions on bits. Constant folding and the reference evaluator compute with them.
 //!
 //! Integers wrap. Floats of all formats are computed exactly and rounded once, in the asked direction; the functions that have no exact
 //! value, such as the exponential, are computed in f64 and rounded. Full and approximate results are the nearest ones here. Minimum and

@@ -1,4 +1,4 @@
-//! Functions of elements that are an instruction or a few.
+//! Functions of elements that are one instruction or a few.
 
 use std::panic::Location;
 

@@ -1,4 +1,4 @@
-//! Elements in registers: constants, choices, comparisons, extension.
+//! Elements in registers: constants, selections, comparisons, extension.
 
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;

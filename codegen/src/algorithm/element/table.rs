@@ -1,4 +1,4 @@
-//! The table of functions that work element by element: what each takes, gives and costs.
+//! The table of elementwise functions: the operands, the result and the cost of each.
 //!
 //! # Examples
 //! ```
@@ -36,7 +36,7 @@ pub enum Gives {
     Bool,
 }
 
-/// What kinds of rounding a function has besides to nearest.
+/// The roundings that a function supports in addition to round-to-nearest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounds {
     /// None.
@@ -60,9 +60,9 @@ pub struct Row {
     pub name: &'static str,
     /// Number of operands.
     pub arity: usize,
-    /// What it takes.
+    /// The dtypes of the operands.
     pub takes: Takes,
-    /// What it gives.
+    /// The dtype of the result.
     pub gives: Gives,
     /// How it rounds.
     pub rounds: Rounds,

@@ -1,4 +1,4 @@
-//! Values of a function as it is written out, with operators.
+//! The values of a math function during its expansion, with operators.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Shl, Shr, Sub};
 
@@ -8,7 +8,7 @@ use crate::algorithm::element::{Each, Gives, How, Rounding};
 
 /// Writes the operations that a function is made of: on elements in registers, or as operations of another language.
 pub trait Emit {
-    /// What stands for a value.
+    /// The representation of a value.
     type Value: Copy;
 
     /// The dtype that the function is computed in: f32 or f64, and u32 of random numbers.
@@ -43,7 +43,7 @@ pub trait Emit {
 
 /// A value of a function that is written out; its operators write operations.
 pub struct X<'e, E: Emit> {
-    /// What stands for it.
+    /// The representation of the value.
     pub value: E::Value,
     pub(super) e: &'e E,
 }
@@ -56,7 +56,7 @@ impl<E: Emit> Clone for X<'_, E> {
 
 impl<E: Emit> Copy for X<'_, E> {}
 
-/// What is beside a value as an operand: another one, or a number, which becomes a constant of the value's dtype.
+/// The second operand of an operation: a value, or a number, which becomes a constant of the first operand's dtype.
 pub trait Beside<'e, E: Emit> {
     /// The operand as a value.
     fn beside(self, x: X<'e, E>) -> X<'e, E>;

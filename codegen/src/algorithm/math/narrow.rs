@@ -1,4 +1,5 @@
-//! Floats of 4 bits and powers of two, e2m1 and e8m0, which no instruction before sm_100 converts: integer arithmetic on their bits.
+//! Conversions of e2m1 (4-bit floats) and e8m0 (powers of two), for which no architecture before sm_100 has an instruction: integer arithmetic on
+//! their bits.
 //!
 //! # Examples
 //! ```

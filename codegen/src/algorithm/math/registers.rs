@@ -1,4 +1,4 @@
-//! Functions of elements in registers.
+//! Math functions on elements in registers.
 
 use std::cell::{Cell, RefCell};
 
@@ -85,7 +85,7 @@ impl Registers<'_> {
         self.values.borrow()[value].clone()
     }
 
-    /// What is written, as a value; a register of the dtype after an error.
+    /// The written register as a value; after an error, a register of the dtype.
     fn made(&self, dtype: DType, write: impl FnOnce(&mut Builder) -> Result<Reg, Error>) -> usize {
         let made = write(&mut self.b.borrow_mut());
         let reg = made.unwrap_or_else(|error| {

@@ -1,11 +1,11 @@
-//! Sine, cosine and tangent of any argument, and the angle of a point.
+//! Sine, cosine and tangent of any argument, and `atan2`.
 
 use girih_tensor::DType;
 
 use super::emit::{Emit, X};
 use crate::algorithm::element::Each;
 
-/// Half of pi as sums of numbers.
+/// Half of pi as unevaluated sums of three numbers, of f32 and of f64.
 const HALF_PI: ([f64; 3], [f64; 3]) = (
     [1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15],
     [std::f64::consts::FRAC_PI_2, 6.123233995736766e-17, -1.4973849048591698e-33],

@@ -105,7 +105,7 @@ pub const SM75_U32X1_LDSM_N: CopyAtom = ldmatrix(1, false);
 pub const SM75_U32X2_LDSM_N: CopyAtom = ldmatrix(2, false);
 /// `ldmatrix.x4`: four matrices.
 pub const SM75_U32X4_LDSM_N: CopyAtom = ldmatrix(4, false);
-/// `ldmatrix.x1.trans`: a matrix, transposed on the way.
+/// `ldmatrix.x1.trans`: a matrix, transposed by the instruction.
 pub const SM75_U16X2_LDSM_T: CopyAtom = ldmatrix(1, true);
 /// `ldmatrix.x2.trans`: two matrices, each transposed.
 pub const SM75_U16X4_LDSM_T: CopyAtom = ldmatrix(2, true);
@@ -121,7 +121,7 @@ pub const SM90_U32X1_STSM_N: CopyAtom = stmatrix(1, false);
 pub const SM90_U32X2_STSM_N: CopyAtom = stmatrix(2, false);
 /// `stmatrix.x4`: four matrices.
 pub const SM90_U32X4_STSM_N: CopyAtom = stmatrix(4, false);
-/// `stmatrix.x1.trans`: a matrix, transposed on the way.
+/// `stmatrix.x1.trans`: a matrix, transposed by the instruction.
 pub const SM90_U16X2_STSM_T: CopyAtom = stmatrix(1, true);
 /// `stmatrix.x2.trans`: two matrices, each transposed.
 pub const SM90_U16X4_STSM_T: CopyAtom = stmatrix(2, true);

@@ -1,4 +1,4 @@
-//! The first kernel: a block attends the rows of a tile to the keys of one split.
+//! The first kernel: a block computes attention of a tile of rows to the keys of one split.
 
 use girih_layout::Lay;
 use girih_ptx::Special;
@@ -65,7 +65,7 @@ pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(),
     })
 }
 
-/// Goes through the keys of the part. Shared memory is free where warps share rows.
+/// Goes through the keys of the split. Shared memory is free where warps share rows.
 fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Share) -> Result<Sums, Error> {
     let (config, thread) = (interface.config, &place.thread);
     let loader = Loader::new(b, interface, [&place.batch, &place.group], share)?;
@@ -121,7 +121,7 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
         b.barrier();
         let next = turn + ring.ahead();
         let tile = &first + &next;
-        // As a variable of this turn, so that what follows from the thread takes no registers beside the sums.
+        // As a variable of this turn, so that values derived from the thread are not live along with the accumulators.
         let local = b.bounded(thread, i64::from(THREADS) - 1)?;
         b.if_(&Cond::less(&next, &tiles), |b| loader.load(b, &local, &tile, &pages, &freed))?;
         ring.commit(b);
@@ -173,7 +173,7 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
         Ok(ahead)
     })?;
     if config.shares_rows() {
-        // What the warps add up takes the place of the last tiles.
+        // The warps' sums for the combination are stored in the place of the last tiles.
         b.barrier();
     }
     Ok(Sums { output, rows: softmax.parts(b)?, scale })

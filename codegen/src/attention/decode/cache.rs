@@ -33,7 +33,7 @@ pub(super) struct Loader {
     extents: [i64; 2],
     /// The keys of a page and the pages of the sequence, if there are pages.
     pages: Option<(i64, Tensor<Gmem>, Expr)>,
-    /// The first key that is loaded, if not key 0, and the one behind the last.
+    /// The first key that is loaded, if not key 0, and the one after the last.
     begin: Option<Expr>,
     end: Expr,
 }

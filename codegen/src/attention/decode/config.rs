@@ -28,7 +28,7 @@ pub struct DecodeConfig {
     pub dtype: DType,
     /// The dtype of K and V: that of Q, e4m3 or e5m2, whose numbers are finite: NaN of e4m3 is taken for 480 in its sign.
     pub cache: DType,
-    /// The columns of a tile in elements: 64, 128 or 256. Tensors of fewer columns are padded with zeros on the way.
+    /// The columns of a tile in elements: 64, 128 or 256. Tensors of fewer columns are padded with zeros by the loads.
     pub head_dim: i64,
     /// The query heads and the queries of a tile of rows: together 16, which the warps share, or 64, 16 for each warp.
     pub rows: [i64; 2],
@@ -38,11 +38,11 @@ pub struct DecodeConfig {
     pub stages: i64,
     /// The resident blocks per SM for which registers are limited.
     pub min_blocks: u32,
-    /// What the kernel can do besides.
+    /// The features of the kernel in addition to plain decoding.
     pub features: DecodeFeatures,
 }
 
-/// What a decoding kernel can do besides attention of each query to all keys up to its own.
+/// The features of a decoding kernel in addition to attention of each query to all keys up to its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DecodeFeatures {
     /// Whether tensors may have fewer columns than [`DecodeConfig::head_dim`].
@@ -57,7 +57,7 @@ pub struct DecodeFeatures {
     pub lse: bool,
     /// Whether a logit of each query head joins the sum of exponentials of each row, without a value.
     pub sinks: bool,
-    /// Whether the keys of a sequence are cut into parts, which a second kernel adds up.
+    /// Whether the keys of a sequence are cut into splits, which a second kernel adds up.
     pub parts: bool,
     /// Whether the second kernel waits for the first by itself, so that its launch may be a programmatic one (sm_90).
     pub programmatic: bool,
@@ -84,7 +84,7 @@ impl DecodeConfig {
         self.rows[0].saturating_mul(self.rows[1])
     }
 
-    /// Whether the warps share the rows of a tile and go through different keys of it.
+    /// Whether the warps share the rows of a tile and iterate over different keys of it.
     pub(super) fn shares_rows(&self) -> bool {
         self.tile_rows() == 16
     }
@@ -104,7 +104,7 @@ impl DecodeConfig {
         self.page.unwrap_or(KEYS).min(KEYS)
     }
 
-    /// Bytes of shared memory of a block while it goes through keys.
+    /// Bytes of shared memory of a block while it iterates over keys.
     fn shared_bytes(&self) -> i64 {
         let ring = 2 * KEYS * self.head_dim * self.stages * i64::from(self.cache.bits()) / 8;
         ring + self.tile_rows() * self.head_dim * i64::from(self.dtype.bits()) / 8
@@ -148,7 +148,7 @@ impl DecodeConfig {
         }
     }
 
-    /// The product of Q, (Rows,HeadDim), and K, (Keys,HeadDim). A warp has 16 keys that follow each other, or all. Bytes are multiplied in
+    /// The MMA of Q, (Rows,HeadDim), and K, (Keys,HeadDim). A warp has 16 keys that follow each other, or all. Bytes are multiplied in
     /// the order in which `ldmatrix` brings them, four neighbours to a thread.
     pub(super) fn scores_mma(&self) -> Result<TiledMma, Error> {
         let (atoms, keys) = match self.shares_rows() {
@@ -160,7 +160,7 @@ impl DecodeConfig {
         Ok(TiledMma::new(self.atom(), atoms)?.with_permutation(order))
     }
 
-    /// The product of the exponentials, (Rows,Keys), and V, (HeadDim,Keys), by the keys that [`DecodeConfig::scores_mma`] gives a warp. Of bytes,
+    /// The MMA of the exponentials, (Rows,Keys), and V, (HeadDim,Keys), by the keys that [`DecodeConfig::scores_mma`] gives a warp. Of bytes,
     /// an atom has every other column, since a transposing `ldmatrix` leaves neighbours in one thread.
     pub(super) fn output_mma(&self) -> Result<TiledMma, Error> {
         let (atoms, keys) = match self.shares_rows() {

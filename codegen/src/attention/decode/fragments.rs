@@ -14,9 +14,9 @@ use crate::{Error, Expr, Memory, Operand, Rmem, Smem, TiledCopy};
 pub(super) struct Reader {
     copy: TiledCopy,
     source: Tensor<Smem>, // (Val,RestN,RestK,Stage)
-    /// The values of a tile of the copy as atoms take them, (FrgV,N,K), and as registers have them.
+    /// The values of a tile of the copy in the order of MMA atoms, (FrgV,N,K), and in the order of registers.
     order: [Lay; 3],
-    /// The dtype of the product.
+    /// The dtype of the MMA.
     dtype: DType,
 }
 

@@ -20,7 +20,7 @@ const MAX_STEP: i64 = 1 << 30;
 /// The most heads, and the most batches.
 pub(super) const MAX_HEADS: i64 = 1 << 16;
 
-/// What a launch of the two kernels computes. Strides are in elements; columns follow each other in all tensors.
+/// The arguments of a launch of the two kernels. Strides are in elements; columns are contiguous in all tensors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments {
     /// The strides of queries, heads and batches of Q and O, (HeadDim,Query,Head,Batch).
@@ -45,16 +45,16 @@ pub struct Arguments {
     pub left: i64,
     /// Whether each head of K and V has scales of its own.
     pub scale_of_heads: bool,
-    /// The most parts of a sequence, at most [`MAX_PARTS`].
+    /// The most splits of a sequence, at most [`MAX_PARTS`].
     pub parts: i64,
-    /// The least tiles of [`KEYS`](super::KEYS) keys of a part, of a sequence that has several parts, at least 1.
+    /// The least tiles of [`KEYS`](super::KEYS) keys of a split, of a sequence that has several splits, at least 1.
     pub least_tiles: i64,
 }
 
 /// A generated decoding kernel. Its memory is `q`, `o`, `k`, `v`; `lengths`, the numbers of keys, u32 for each batch; `table`, for each batch the pages of
 /// its keys, u32; `k_scale` and `v_scale`, f32; `lse`, the logsumexps, f32, to the base e, (Query,Head,Batch), compact, negative
-/// infinity for a row that sees no key and has no sink; `sinks`, f32, a logit of each query head; `partials`, the rows that parts leave, f32, ([`DecodeConfig::head_dim`],Query,Head,Batch,Part), compact;
-/// `partial_totals`, the maxima of scores and the sums of exponentials relative to them that parts leave, f32, (2,Query,Head,Batch,Part), compact.
+/// infinity for a row that sees no key and has no sink; `sinks`, f32, a logit of each query head; `partials`, the rows that splits leave, f32, ([`DecodeConfig::head_dim`],Query,Head,Batch,Part), compact;
+/// `partial_totals`, the maxima of scores and the sums of exponentials relative to them that splits leave, f32, (2,Query,Head,Batch,Part), compact.
 pub type DecodeKernel = Generated<Arguments>;
 
 /// Which of the two kernels is written.
@@ -89,7 +89,7 @@ pub(super) struct Table {
     pub last: Expr,
 }
 
-/// What parts leave.
+/// The partial results that splits store.
 pub(super) struct Parts {
     pub most: Expr,
     /// The least tiles of one.

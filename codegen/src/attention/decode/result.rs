@@ -25,12 +25,12 @@ const fn apart(converts: bool) -> i64 {
     if converts { 16 } else { 8 }
 }
 
-/// What a warp has when it has gone through its keys.
+/// A warp's result after its last key: accumulators and softmax statistics.
 pub(super) struct Sums {
     pub output: Tensor<Rmem>, // (FrgV,RestM,(N,Tiles))
     /// Of each row the maximum, in units of scores, and the sum of the exponentials relative to it.
     pub rows: Vec<[Scalar; 2]>,
-    /// What scores are multiplied by to become exponents of 2.
+    /// The factor that makes exponents of 2 of scores.
     pub scale: Scalar,
 }
 
@@ -113,7 +113,7 @@ fn own_sinks(
     Ok(sinks)
 }
 
-/// The factor of a row that a sink joins, if the row has a single part.
+/// The factor of a row that a sink joins, if the row has a single split.
 fn joined(
     b: &mut Builder,
     factor: Scalar,
@@ -126,7 +126,7 @@ fn joined(
     b.hold(&(factor * share))
 }
 
-/// The rows of a warp that has gone through all keys of the part.
+/// The rows of a warp that has processed all keys of the split.
 fn alone(
     b: &mut Builder,
     interface: &Interface<'_>,
@@ -153,7 +153,7 @@ fn alone(
     Ok(Rows { values, own, totals: pair(&totals), sinks, scale, writes })
 }
 
-/// Adds up the rows of the warps, which have gone through different keys.
+/// Adds up the rows of the warps, which have processed different keys.
 fn together(
     b: &mut Builder,
     interface: &Interface<'_>,
@@ -167,7 +167,7 @@ fn together(
     let first = own_rows(interface, thread)?;
     let writes = Cond::less(&first[0].column, &Expr::from(1));
     let mine = config.output_mma()?.get_slice(thread)?;
-    // Maxima and sums of powers, the same in all columns.
+    // Maxima and sums of exponentials, the same in all columns.
     let lies = Lay::strided([count, columns, WARPS, 2], [1, 0, count, count * WARPS])?; // (Rows,HeadDim,Warp,2)
     let numbers = Smem::alloc(b, DType::F32, None, &lies)?;
     let numbers = mine.partition(Operand::C, &numbers)?; // (FrgV,RestM,RestN,Warp,2)
@@ -235,7 +235,7 @@ pub(super) fn lse_of([maximum, sum]: &[Scalar; 2], scale: &Scalar) -> Scalar {
     Total { reference: Reference::of(maximum, scale), sum: sum.clone() }.lse(scale)
 }
 
-/// What the two rows have.
+/// The values of the two rows.
 fn pair<T: Clone>(of_rows: &[T]) -> [T; ROWS] {
     [of_rows[0].clone(), of_rows[1].clone()]
 }
@@ -259,7 +259,7 @@ fn store(b: &mut Builder, interface: &Interface<'_>, place: &Place, rows: &Rows)
     }
 }
 
-/// Leaves the rows of a part and their logarithms.
+/// Leaves the rows of a split and their logarithms.
 fn leave(
     b: &mut Builder,
     interface: &Interface<'_>,

@@ -60,7 +60,7 @@ pub(super) fn places(
 
 /// Which keys the rows of a block see.
 pub(super) struct Mask {
-    /// The key behind the last one that query 0 of the tile sees, and the first one, which may be negative.
+    /// The key after the last one that query 0 of the tile sees, and the first one, which may be negative.
     end: Expr,
     begin: Option<Expr>,
     /// The first key that all rows see.
@@ -71,7 +71,7 @@ pub(super) struct Mask {
 pub(super) struct Seen {
     /// The places of the thread's values in the tile of keys.
     columns: Vec<Expr>,
-    /// For each of the thread's rows the key behind the last one that it sees, and the one before the first one.
+    /// For each of the thread's rows the key after the last one that it sees, and the one before the first one.
     ends: Vec<Expr>,
     begins: Vec<Expr>,
 }
@@ -92,7 +92,7 @@ impl Mask {
         Cond::any([behind].into_iter().chain(before))
     }
 
-    /// What the rows of a thread see.
+    /// The keys that the rows of a thread see.
     pub(super) fn of_thread(
         &self,
         b: &mut Builder,

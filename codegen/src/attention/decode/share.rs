@@ -11,24 +11,24 @@ use crate::{Error, Expr, Gmem};
 
 /// The keys of a tile.
 pub const KEYS: i64 = 64;
-/// The most parts of a sequence.
+/// The most splits of a sequence.
 pub const MAX_PARTS: i64 = 256;
 /// The most tiles of a sequence.
 pub const MAX_TILES: i64 = MAX_KEYS / KEYS;
 
-/// The keys that a tile of rows sees, in tiles, and the parts that they are cut into. Both kernels come to the same.
+/// The keys that a tile of rows sees, in tiles, and the splits that they are cut into. Both kernels come to the same.
 #[derive(Clone, Debug)]
 pub(super) struct Share {
     /// The keys of the sequence.
     pub keys: Expr,
-    /// The first key that a row of the tile sees, if there is a window, and the key behind the last one.
+    /// The first key that a row of the tile sees, if there is a window, and the key after the last one.
     pub begin: Option<Expr>,
     pub end: Expr,
     /// The first tile that a row sees.
     pub first: Expr,
     /// The tiles from there to the end.
     pub tiles: Expr,
-    /// The parts, at least one.
+    /// The splits, at least one.
     pub parts: Expr,
 }
 
@@ -44,7 +44,7 @@ impl Share {
         let length = read(b, &place)?;
         let keys = b.index_of(&length[0])?.minimum(&interface.capacity);
         let zero = Expr::from(0);
-        // The key of the first query's own, which lies before the first key where there are fewer keys than queries.
+        // The key of the first query's own, which is before the first key if there are fewer keys than queries.
         let own = &(&keys - &interface.queries()) + first_query;
         let end = (&own + interface.config.rows[1]).minimum(&keys).maximum(&zero);
         let end = b.bounded(&end, MAX_KEYS)?;
@@ -64,7 +64,7 @@ impl Share {
         Ok(Share { keys, begin, end, first, tiles, parts })
     }
 
-    /// The first tile of a part and the number of its tiles.
+    /// The first tile of a split and the number of its tiles.
     pub(super) fn of_part(&self, b: &mut Builder, part: &Expr) -> Result<[Expr; 2], Error> {
         if self.parts.as_constant() == Some(1) {
             return Ok([self.first.clone(), self.tiles.clone()]);

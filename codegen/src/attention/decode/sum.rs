@@ -17,10 +17,10 @@ use crate::sizes::{ONE, extent, shape_tiler};
 use crate::{Error, Expr, Rmem, Scalar, Smem};
 
 const WARPS: i64 = THREADS as i64 / 32;
-/// The parts whose loads are under way together.
+/// The splits whose loads are in flight together.
 const TOGETHER: i64 = 4;
 
-/// Writes the kernel. Each warp takes every fourth part of the row.
+/// Writes the kernel. Each warp adds up every fourth split of the row.
 pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(), Error> {
     let config = interface.config;
     let Some(parts) = &interface.parts else { return Ok(()) };
@@ -119,7 +119,7 @@ fn pair(b: &mut Builder, total: &Tensor<Rmem>) -> Result<[Scalar; 2], Error> {
     Ok([0, 1].map(|which: usize| numbers[which].clone()))
 }
 
-/// Adds up rows that are divided by their sums of exponentials; `parts` are their maxima and these sums, as [`weights`] takes them.
+/// Adds up normalised rows of splits. `parts` are their maxima and their sums of exponentials, as [`weights`] expects them.
 fn add_up(
     b: &mut Builder,
     scale: &Scalar,

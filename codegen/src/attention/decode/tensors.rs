@@ -32,7 +32,7 @@ impl Interface<'_> {
         self.tile(&whole, tile)
     }
 
-    /// The rows that a part leaves of a batch from head `head` on, as [`Interface::rows`].
+    /// The rows that a split leaves of a batch from head `head` on, as [`Interface::rows`].
     pub(super) fn partial_rows(
         &self,
         parts: &Parts,
@@ -46,13 +46,13 @@ impl Interface<'_> {
         self.tile(&Gmem::bounded(pointer, DType::F32, &whole)?, tile)
     }
 
-    /// The first row of a part from head `head` of a batch on, `heads` heads to a batch.
+    /// The first row of a split from head `head` of a batch on, `heads` heads to a batch.
     pub(super) fn part_row(&self, parts: &Parts, part: &Expr, [batch, head, heads]: [&Expr; 3]) -> Expr {
         let head = &(batch * heads) + head;
         &(part * &Expr::from_int(&parts.rows)) + &(&head * &self.queries())
     }
 
-    /// The maxima and the sums of exponentials that a part leaves from its row `first` on, (Head,Query) each.
+    /// The maxima and the sums of exponentials that a split leaves from its row `first` on, (Head,Query) each.
     pub(super) fn partial_totals(&self, parts: &Parts, first: &Expr) -> Result<[Tensor<Gmem>; 2], Error> {
         let (two, heads) = (Int::fixed(2), self.queries.mul(Int::fixed(2))?);
         let whole = Lay::strided([self.group, self.queries], [heads, two])?;
@@ -68,7 +68,7 @@ impl Interface<'_> {
         Gmem::bounded(pointer + &(&first * 4), DType::F32, &whole).map(Some)
     }
 
-    /// What all parts have left of a row, (HeadDim,Part) and (2,Part), where `first` is the number of the row of the first part.
+    /// The results of all splits for a row, (HeadDim,Part) and (2,Part). `first` is the index of the row in the first split.
     pub(super) fn parts_of_row(&self, parts: &Parts, first: &Expr) -> Result<[Tensor<Gmem>; 2], Error> {
         let columns = Int::fixed(self.config.head_dim);
         let most = Int::fixed(MAX_PARTS);
@@ -89,7 +89,7 @@ impl Interface<'_> {
         Gmem::bounded(&self.o.pointer + &(&first * bytes), self.o.dtype, &row)
     }
 
-    /// What scores are multiplied by to become exponents of 2. With a cap this is for the cap's tanh, and the second is for the exponentials in it.
+    /// The factor that makes exponents of 2 of scores. With a cap it is for the cap's tanh, and a second factor is for the exponentials.
     pub(super) fn scales(&self, b: &mut Builder, head: &Expr) -> Result<(Scalar, Option<Scalar>), Error> {
         let (scale, inner) = (self.scale.clone(), self.inner_scale.clone());
         let Some(of_k) = self.scale_of(b, 0, head)? else { return Ok((scale, inner)) };

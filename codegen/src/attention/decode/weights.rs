@@ -22,7 +22,7 @@ pub(super) fn scale_rows(
     })
 }
 
-/// The factor of the values of each part of a row, and the maximum and the sum of exponentials of the whole row: `parts` are maxima in units of scores, which are
+/// The factor of the values of each split of a row, and the maximum and the sum of exponentials of the whole row: `parts` are maxima in units of scores, which are
 /// multiplied by `scale` to become exponents of 2, and sums of exponentials relative to these. With a sum of 0, which has no keys, the factors are 0.
 pub(super) fn weights(
     b: &mut Builder,

@@ -21,7 +21,7 @@ use crate::tiled::mma::{Operand, TiledMma};
 const LINE: i64 = 128;
 /// The bytes of the vectors that a swizzle moves.
 const VECTOR: i64 = 16;
-/// The most registers of a thread for scores and sums, since no thread has more than 255 registers.
+/// The most registers of a thread for scores and accumulators, since no thread has more than 255 registers.
 const MAX_ACCUMULATORS: i64 = 208;
 /// The columns that threads that multiply alone have side by side.
 const COLUMNS: i64 = 16;
@@ -29,7 +29,7 @@ const COLUMNS: i64 = 16;
 const MAX_HEAD_DIM: i64 = 512;
 const MAX_VALUE_DIM: i64 = 256;
 
-/// Attention by all warps of a block alike: each has rows of queries of its own, and all bring tiles of keys and values to shared memory, some
+/// Attention by all warps of a block alike: each has rows of queries of its own, and all load tiles of keys and values to shared memory, some
 /// tiles ahead. bf16 and f16 are multiplied by `mma.sync`, f32 by multiply-adds.
 ///
 /// # Examples
@@ -64,7 +64,7 @@ pub(super) struct SharedTile {
 }
 
 impl SharedTile {
-    /// The tile of rows and columns of `dtype`: parts of columns of at most 128 bytes one behind the other, in which vectors of 16 bytes are
+    /// The tile of rows and columns of `dtype`: parts of columns of at most 128 bytes one after the other, in which vectors of 16 bytes are
     /// exchanged by the rows' numbers, as TMA copies do it too. So eight rows of a column of vectors are in different banks.
     pub(super) fn new(dtype: DType, [rows, columns]: [i64; 2]) -> Result<SharedTile, Error> {
         let (element, part) = (element_bytes("tile", dtype)?, part(dtype, columns)?);
@@ -106,7 +106,7 @@ impl Multistage {
         }
     }
 
-    /// The products of queries with keys and of weights with values. Warps have rows of their own. Where threads multiply alone, sixteen share
+    /// The MMAs Q K^T and P V. Warps have rows of their own. Where threads multiply alone, sixteen share
     /// a row, and each has neighbouring columns of the values.
     pub(super) fn products(&self, config: &AttentionConfig) -> Result<[TiledMma; 2], Error> {
         let atom = Multistage::atom(config)?;
@@ -119,7 +119,7 @@ impl Multistage {
             return Ok([mma, mma.with_permutation([Tile::All, Tile::Lay(order), Tile::All])]);
         }
         let atoms = Lay::strided([self.warps, 1], [1, 0])?;
-        // Two atoms along N, whose operands one `ldmatrix` loads, and whose sums are an operand A.
+        // Two atoms along N, whose operands one `ldmatrix` loads, and whose accumulators are an operand A.
         let pair = Tile::Lay(extent(2 * atom.shape_mnk[1])?);
         let mma = TiledMma::new(atom, atoms)?.with_permutation([Tile::All, pair, Tile::All]);
         Ok([mma, mma])

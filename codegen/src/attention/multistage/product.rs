@@ -1,4 +1,4 @@
-//! The two products: scores Q K, and the accumulator P V.
+//! The two MMAs: scores Q K, and the accumulator P V.
 
 use girih_layout::{Lay, Tiler};
 use girih_tensor::{Slice, Tensor};
@@ -50,7 +50,7 @@ fn block(tile: &Tensor<Smem>, extents: [i64; 2], at: [i64; 2]) -> Result<Tensor<
     Ok(tile.local_tile(&shape_tiler(&extents)?, &at)?)
 }
 
-/// The weights of a tile of keys, as the second product takes them.
+/// The probabilities of a tile of keys, as the second MMA takes them.
 enum Weights {
     /// In registers, (FrgV,RestQ,RestK) of operand A.
     Registers(Tensor<Rmem>),
@@ -58,7 +58,7 @@ enum Weights {
     Shared(Tensor<Smem>),
 }
 
-/// A thread's part in the products.
+/// A thread's part in the MMAs.
 pub(super) struct Products {
     tile: [i64; 2],
     head_dim: i64,
@@ -114,7 +114,7 @@ impl Products {
         })
     }
 
-    /// Whether weights go through shared memory, since threads multiply alone.
+    /// Whether probabilities go through shared memory, since threads multiply alone.
     pub(super) fn shares_weights(mma: &TiledMma) -> bool {
         mma.atom.kind == MmaKind::Fma
     }
@@ -160,7 +160,7 @@ impl Products {
         }
     }
 
-    /// Adds the values of a tile by their weights to the sums. What follows from `thread` is computed in its scope.
+    /// Adds P V of a tile to the accumulators. What follows from `thread` is computed in its scope.
     #[track_caller]
     pub(super) fn sum(&self, b: &mut Builder, values: &Slot, thread: &Expr) -> Result<(), Error> {
         let v = values.tensor()?; // (BlockK,HeadDim)

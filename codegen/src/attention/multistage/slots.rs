@@ -24,7 +24,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Memory for `count` tiles of `extents` rows and columns, one behind the other.
+    /// Memory for `count` tiles of `extents` rows and columns, one after the other.
     #[track_caller]
     pub(super) fn alloc(b: &mut Builder, dtype: DType, extents: [i64; 2], count: i64) -> Result<Slot, Error> {
         let slot = Slot { address: Expr::from(0), dtype, extents };
@@ -175,7 +175,7 @@ impl<'a> Slots<'a> {
         Slot { address: &slot.address + offset, ..slot }
     }
 
-    /// The number of the tile of keys of a turn.
+    /// The index of the tile of keys of a turn.
     pub(super) fn tile(&self, b: &mut Builder, turn: &Expr) -> Result<Expr, Error> {
         b.bounded(&(&(self.tiles - turn) + -1), MAX_LENGTH / self.ways[0].extents[0])
     }

@@ -18,20 +18,20 @@ use crate::{Descriptor, Error, Expr, PipelineState, Rmem, Smem, Stage};
 /// A thread of a warpgroup that multiplies.
 pub(super) struct Consumer<'a> {
     pub parts: &'a Parts<'a>,
-    /// The number of the warpgroup among those that multiply, and the thread's number in it.
+    /// The index of the warpgroup among the consumers, and the thread's index in it.
     pub number: Expr,
     pub thread: Expr,
     pub leader: Cond,
     ping_pong: PingPong,
-    /// The barrier at which the warpgroup's own threads meet.
+    /// The barrier of the warpgroup's own threads.
     pub meeting: Expr,
     q: Tensor<Descriptor>, // (1,1,RestK,Buffer)
     k: Tensor<Descriptor>, // (1,1,RestK,Stage)
     v: Tensor<Descriptor>, // (1,1,RestKeys,Stage)
-    /// The scores, which become powers of two, and these in the tensors' dtype as the products take them.
+    /// The scores, which become exponentials, and these in the tensors' dtype as the MMAs take them.
     pub scores: Tensor<Rmem>, // (FrgV,1,1)
     pub powers: Tensor<Rmem>, // (FrgV,1,RestKeys)
-    /// The sums of values.
+    /// The accumulators of P V.
     pub sums: Tensor<Rmem>, // (FrgV,1,1)
     /// For each of the thread's two rows the number of the [`Reference`](crate::attention::rows::Reference) to which exponentials relate, and the sum of the thread's
     /// own exponentials.
@@ -127,7 +127,7 @@ impl Consumer<'_> {
         Ok(consumer)
     }
 
-    /// The rows of the warpgroup in a tile, from the first to before the one behind the last, and whether it has any.
+    /// The rows of the warpgroup in a tile, from the first to before the one after the last, and whether it has any.
     fn rows(&self, entry: &Entry) -> (Expr, Expr, Cond) {
         let first = &entry.row + &(&self.number * ROWS);
         let stop = (&first + ROWS).minimum(&entry.queries);
@@ -173,7 +173,7 @@ impl Consumer<'_> {
         Ok(())
     }
 
-    /// The warpgroup's threads meet.
+    /// A barrier of the warpgroup's threads.
     #[track_caller]
     pub(super) fn meet(&self, b: &mut Builder) -> Result<(), Error> {
         b.named_barrier_sync(&self.meeting, WARPGROUP as u32)
@@ -272,7 +272,7 @@ impl Consumer<'_> {
         Ok(())
     }
 
-    /// Whether a tile of O has to be stored before its buffer of Q can be released, which is when the next tile is under way.
+    /// Whether a tile of O has to be stored before its buffer of Q can be released, which is when the next tile is in flight.
     pub(super) fn is_stored_late(&self) -> bool {
         self.parts.ring.buffers > 1 && self.parts.copies[3].is_some()
     }

@@ -66,7 +66,7 @@ impl Producer<'_> {
                 self.of_keys.advance(b);
                 return Ok(());
             };
-            // The values of the last keys come by way of the warp that clears those that no query sees.
+            // V of the last tile is loaded for the tails' warp, which zero-fills the rows of keys that no query sees.
             of_v.producer_wait_free(b, &stage)?;
             b.if_else(
                 &Cond::less(i, &Expr::from(1)),

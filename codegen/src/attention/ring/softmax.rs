@@ -20,12 +20,12 @@ use crate::builder::{Builder, Cond};
 use crate::tiled::mma::Operand;
 use crate::{Counting, Error, Expr, Rmem, Scalar, Stage};
 
-/// The bits of [`Consumer::known`]: a row of the thread's two rows is far, nothing was added up yet, or all rows of the warpgroup are near and have a
-/// maximum.
+/// The bits of [`Consumer::known`]: one of the thread's two rows is far, nothing has been accumulated yet, all rows of the warpgroup are near and
+/// have a maximum. Far and near rows are defined in [`rows`](crate::attention::rows).
 const FAR: [i64; 2] = [1, 2];
 pub(super) const EMPTY: i64 = 4;
 const KNOWN: i64 = 8;
-/// The largest sum of exponentials that relate to an old maximum: what f16 represents is less than what bf16 does.
+/// The largest sum of exponentials relative to a stale maximum. f16 represents smaller numbers than bf16.
 const LARGEST: [f64; 2] = [32768.0, (1u64 << 60) as f64];
 
 impl Consumer<'_> {
@@ -35,14 +35,14 @@ impl Consumer<'_> {
         Ok(tensor.slice(Slice::tuple([values, Slice::at(0), Slice::at(0)]))?)
     }
 
-    /// A number for each of the thread's two rows.
+    /// The values of the thread's two rows.
     pub(super) fn of_rows(&self, b: &mut Builder, tensor: &Tensor<Rmem>) -> Result<[Scalar; 2], Error> {
         let values = read(b, tensor)?;
         Ok([0, 1].map(|row: usize| values[row].clone()))
     }
 
-    /// Makes exponentials of the scores of the keys from `at` behind `base` on, and adds them up. Where these relate to another maximum than before, the sums of values
-    /// are scaled. `again` says where Q and K of the scores are.
+    /// Computes the exponentials of the scores of the keys from `base + at` on, and adds them to the row sums. If the row maximum changes, the
+    /// accumulators are rescaled. `again` is the place of Q and K, to recompute the scores.
     pub(super) fn powers_of_scores(
         &self,
         b: &mut Builder,
@@ -59,12 +59,12 @@ impl Consumer<'_> {
         let done = b.open_block();
         let slow = b.open_block();
         b.leave(&slow, &Cond::not(fast), true)?;
-        // All rows are near, so that these are shifts.
+        // All rows are near, so that these references are shifts.
         let most = self.of_rows(b, &self.most)?;
         let sums = self.exponentiate(b, &most)?;
         let largest = LARGEST[usize::from(self.parts.config().dtype == DType::Bf16)];
         let exceeds = Cond::any(sums.each_ref().map(|sum| sum.greater(largest)));
-        // The products are those of all four warps.
+        // The MMAs are those of all four warps.
         let exceeds = b.named_barrier_or(&self.meeting, WARPGROUP as u32, &exceeds)?;
         let agreed = b.open_block();
         b.leave(&agreed, &exceeds, true)?;
@@ -80,7 +80,7 @@ impl Consumer<'_> {
         b.close_block(done)
     }
 
-    /// `powers = 2^(Scale * score - most)`, and the sum of the thread's exponentials in each of its rows.
+    /// `p = 2^(Scale * score - most)`, and the sum of the thread's exponentials in each of its rows.
     fn exponentiate(&self, b: &mut Builder, most: &[Scalar; 2]) -> Result<[Scalar; 2], Error> {
         let scale = &self.parts.interface.scale;
         let less = [b.hold(&-&most[0])?, b.hold(&-&most[1])?];
@@ -90,7 +90,7 @@ impl Consumer<'_> {
         }
         let mut sums = Vec::new();
         for row in 0..2 {
-            // Two sums for each row, which do not wait for one another.
+            // Two partial sums for each row, so that additions do not wait for one another.
             let powers = read(b, &Consumer::row(&self.scores, row)?)?;
             let mut parts = [b.hold(&(&powers[0] + &powers[2]))?, b.hold(&(&powers[1] + &powers[3]))?];
             for pair in powers[4..].chunks(2) {
@@ -105,7 +105,7 @@ impl Consumer<'_> {
         Ok([sums.swap_remove(0), sums.swap_remove(0)])
     }
 
-    /// The scores in the order in which the products take exponentials, (FrgV,1,RestKeys): the values of an atom of C of eight columns, two atoms at a time.
+    /// The scores in the order in which the MMAs take exponentials, (FrgV,1,RestKeys): the values of an atom of C of eight columns, two atoms at a time.
     fn as_powers(&self) -> Result<Tensor<Rmem>, Error> {
         let [_, keys] = self.parts.config().tile;
         let values =
@@ -113,7 +113,7 @@ impl Consumer<'_> {
         Ok(Tensor::new(self.scores.engine().clone(), values))
     }
 
-    /// What the exponentials of the thread's two rows relate to.
+    /// The references of the exponentials of the thread's two rows.
     pub(super) fn references(&self, b: &mut Builder) -> Result<[Reference; 2], Error> {
         let (most, known) = (self.of_rows(b, &self.most)?, b.scalar_in(&self.known, DType::U32)?);
         let of = |row: usize| {
@@ -123,11 +123,11 @@ impl Consumer<'_> {
         Ok([of(0), of(1)])
     }
 
-    /// Finds the maximum of each row of scores, of those that it sees, and makes exponentials that relate to the new maximum.
+    /// Finds the maximum of the visible scores of each row, and computes exponentials relative to it.
     fn find_most(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
         self.mask(b, entry, key)?;
         let shifts = self.raise(b)?;
-        // Later tiles cannot relate to the maximum of a far row without its origin, nor to that of a row that sees no key yet.
+        // Later tiles cannot use the maximum of a far row without its origin, nor that of a row that has seen no key.
         let far = b.scalar_in(&self.known, DType::U32)?;
         let [first, second] = self.of_rows(b, &self.most)?.map(|number| number.equals(f64::NEG_INFINITY));
         let unknown = Cond::any([far.differs(0.0), first, second]);
@@ -144,18 +144,18 @@ impl Consumer<'_> {
         Ok(())
     }
 
-    /// Finds the references of the new scores, and which rows are far: the origins of those are subtracted from their scores. What is then subtracted from
-    /// the scaled scores of the two rows. Sums of what related to the old references are scaled.
+    /// Updates the row maxima and returns the numbers that are subtracted from the scaled scores of the two rows. The scores of far rows are reduced
+    /// by their origins first. Accumulators relative to old maxima are rescaled.
     fn raise(&self, b: &mut Builder) -> Result<[Scalar; 2], Error> {
         let (before, scale) = (self.of_rows(b, &self.most)?, &self.parts.interface.scale);
         let highest = [self.highest(b, 0)?, self.highest(b, 1)?];
-        // Those of rows that are near and stay so. The general step takes longer, and is hardly ever needed.
+        // The shifts of rows that are near and stay near. The general step takes longer, and is rarely needed.
         let mut shifts = Vec::new();
         for (before, highest) in before.iter().zip(&highest) {
             shifts.push(b.hold(&before.max(&(highest * scale)))?);
         }
         let finite = [b.hold(&finite_shift(&shifts[0]))?, b.hold(&finite_shift(&shifts[1]))?];
-        // The product of a maximum that is finite may be infinite.
+        // A finite maximum times the scale may be infinite.
         let leaves = |row: usize| {
             Cond::all([Cond::not(is_near(&shifts[row])), highest[row].differs(f64::NEG_INFINITY)])
         };
@@ -166,7 +166,7 @@ impl Consumer<'_> {
             write(b, &self.most, &shifts)?;
             Ok(finite.clone())
         };
-        // One branch decides for the first tile of near rows, which is nearly every tile that comes here.
+        // One branch skips the rescale for the first tile of near rows, the common case here.
         b.if_else_scalars(&Cond::all([is_empty, Cond::not(one_leaves.clone())]), keep, |b| {
             let are_far = (&b.scalar_in(&self.known, DType::U32)? & (FAR[0] + FAR[1]) as f64).differs(0.0);
             b.if_else_scalars(
@@ -184,7 +184,7 @@ impl Consumer<'_> {
     /// As [`Self::raise`], if a row is far or becomes so.
     fn raise_far(&self, b: &mut Builder, highest: &[Scalar; 2]) -> Result<[Scalar; 2], Error> {
         let scale = &self.parts.interface.scale;
-        // Read again, so that nothing of this is computed where no row is far.
+        // Read again, so that it is computed only if a row is far.
         let before = self.references(b)?;
         let [first, second] =
             [before[0].raised(b, &highest[0], scale)?, before[1].raised(b, &highest[1], scale)?];
@@ -201,8 +201,8 @@ impl Consumer<'_> {
         Ok(shifts)
     }
 
-    /// Multiplies the sums of exponentials and of values of the two rows. In each branch of [`Self::raise`], so that the factors take no registers while there
-    /// are exponentials.
+    /// Multiplies the row sums and the accumulators of the two rows by factors. This is in each branch of [`Self::raise`], so that the factors are
+    /// not live along with the exponentials.
     fn rescale(&self, b: &mut Builder, factors: &[Scalar; 2]) -> Result<(), Error> {
         let total = self.of_rows(b, &self.total)?;
         for (row, factor) in factors.iter().enumerate() {
@@ -226,7 +226,7 @@ impl Consumer<'_> {
         over_lanes(b, &SHARING, of_row, |x, y| x.max(y))
     }
 
-    /// Takes scores of keys that a row does not see for negative infinity.
+    /// Sets the scores of keys that a row does not see to negative infinity.
     fn mask(&self, b: &mut Builder, entry: &Entry, key: &Expr) -> Result<(), Error> {
         let interface = self.parts.interface;
         let [_, keys] = interface.config.tile;
@@ -235,7 +235,7 @@ impl Consumer<'_> {
         for row in 0..2 {
             let at = b.bounded(&(&first + &rows[row as usize]), 2 * MAX_LENGTH)?;
             let seen = Keys::of(b, interface, entry, &at, &(&at + 1))?;
-            // The columns that are seen, from and to; a thread's first column is its own.
+            // The range of visible columns, relative to the thread's first column.
             let mut among = |end: &Expr| -> Result<Expr, Error> {
                 let from = b.bounded(&end.maximum(key), MAX_LENGTH)?;
                 b.bounded(&(&from - key).minimum(&Expr::from(keys)), keys)
@@ -252,8 +252,8 @@ impl Consumer<'_> {
         Ok(())
     }
 
-    /// The places of the thread's two rows among the 64 of the warpgroup, and the columns of the values of a row, as variables of this scope, so that
-    /// what follows from them takes no registers elsewhere.
+    /// The rows of the thread among the 64 of the warpgroup, and the columns of the values of a row, as variables of this scope, so that values
+    /// derived from them are not live elsewhere.
     pub(super) fn coordinates(&self, b: &mut Builder) -> Result<([Expr; 2], Vec<Expr>), Error> {
         let [_, keys] = self.parts.config().tile;
         let thread = b.bounded(&self.thread, WARPGROUP - 1)?;
@@ -284,7 +284,7 @@ impl Consumer<'_> {
         adjust(b, interface.inner_scale.as_ref().map(Tanh::Approximate), added.as_ref(), &self.scores)
     }
 
-    /// What is added to the scores of the keys from `at` behind `base` on, as follows from variables of this scope.
+    /// The addend of the scores of the keys from `base + at` on, derived from variables of this scope.
     fn added(
         &self,
         b: &mut Builder,

@@ -23,7 +23,7 @@ use crate::{Counting, Error, Expr, Gmem, Memory, Rmem, Smem, Stage, TiledCopy};
 const LANES: i64 = 8;
 
 impl Consumer<'_> {
-    /// Divides the sums of values by those of exponentials, and stores them as the tile of O, and the logsumexps. The tile of O is
+    /// Divides the accumulators by the row sums, and stores them as the tile of O, and the logsumexps. The tile of O is
     /// where the tile of Q was, which is released once it is stored.
     pub(super) fn store(&self, b: &mut Builder, entry: &Entry, buffer: &Stage) -> Result<(), Error> {
         let totals = self.totals(b)?;
@@ -40,7 +40,7 @@ impl Consumer<'_> {
         if self.parts.copies[Tensor4::O as usize].is_none() {
             self.meet(b)?;
             self.store_by_threads(b, entry, &rows)?;
-            // Tensor copies bring the next tile of Q to the same place.
+            // TMA loads the next tile of Q to the same place.
             fence_proxy_async(b);
             self.meet(b)?;
             return self.parts.of_q.consumer_release(b, buffer, &self.leader);
@@ -119,7 +119,7 @@ impl Consumer<'_> {
         Ok(())
     }
 
-    /// Copies the sums to shared memory in the dtype of O.
+    /// Copies the accumulators to shared memory in the dtype of O.
     fn to_shared(&self, b: &mut Builder, rows: &Tensor<Smem>) -> Result<(), Error> {
         let config = self.parts.config();
         let by = TiledCopy::of_mma(SM90_U32X4_STSM_N, config.dtype.bits(), &self.parts.pv, Operand::C)?;
@@ -165,7 +165,7 @@ impl Consumer<'_> {
         else {
             return Ok(());
         };
-        // As variables of this scope, so that what follows from them takes no registers beside the sums.
+        // As variables of this scope, so that values derived from them are not live along with the accumulators.
         let thread = b.bounded(&self.thread, WARPGROUP - 1)?;
         let number = b.bounded(&self.number, self.parts.ring.warpgroups - 1)?;
         let first = &entry.row + &(&number * ROWS);
@@ -186,7 +186,7 @@ impl Consumer<'_> {
         let mine = by.get_slice(&thread)?;
         let left = b.bounded(&(&entry.queries.maximum(&first) - &first), MAX_LENGTH)?;
         let limits = [left, &Expr::from_int(&Int::symbol(columns)) - &column];
-        // As many rows at a time as the threads have a vector of each, so that what is under way fits the registers.
+        // As many rows at a time as the threads have a vector of each, so that what is in flight fits the registers.
         let at_once = WARPGROUP / lanes;
         let tiler = shape_tiler(&[at_once, extents[1]])?;
         b.for_range(&Expr::from(ROWS / at_once), |b, i| {

@@ -55,7 +55,7 @@ impl Tails {
     }
 }
 
-/// The warp's part; `thread` is the thread's number in the block.
+/// The warp's part; `thread` is the thread's index in the block.
 pub(super) fn run(b: &mut Builder, parts: &Parts<'_>, tails: &Tails, thread: &Expr) -> Result<(), Error> {
     let lane = b.bounded(&thread.rem(WARP)?, WARP - 1)?;
     let [of_q, of_v] = [parts.ring.buffers, parts.ring.stages].map(|stages| PipelineState::new(b, stages));

@@ -27,7 +27,7 @@ use crate::{Error, Expr, Memory, Pipeline, PipelineState, Rmem, Scalar, Smem, St
 
 /// The threads of a warp.
 const WARP: i64 = 32;
-/// The warps of the producer's warpgroup beside the one that brings A and B.
+/// The warps of the producer's warpgroup other than the one that loads A and B.
 const CARRIERS: i64 = WARPGROUP / WARP - 1;
 
 /// An input that a tensor map describes, as parameters of the kernel that is being written.
@@ -63,17 +63,17 @@ pub(in crate::gemm) struct InPlace {
 /// The position of a warpgroup, or of its carrier, among the subtiles in which C is staged.
 pub(in crate::gemm) struct Turns<'a> {
     ahead: &'a Ahead,
-    /// The number of the warpgroup among those that multiply.
+    /// The index of the warpgroup among the consumers.
     number: Expr,
     /// The round through all places.
     round: PipelineState,
 }
 
-/// A thread beside the producer's that carries an input's tiles to a warpgroup, and C's tiles from there.
+/// A thread of the producer's warpgroup that carries an input's tiles to a warpgroup, and C's tiles from there.
 pub(in crate::gemm) struct Carrier<'a> {
     staged: &'a Staged,
     turns: Turns<'a>,
-    /// The number of the warpgroup's team, and its number in the team.
+    /// The index of the warpgroup's team, and its index in the team.
     team: Expr,
     group: Expr,
     /// The position of the block's tile in the order of the teams, if they ping-pong.

@@ -18,7 +18,7 @@ use crate::scalar::Rounding;
 use crate::sizes::{extent, static_size};
 use crate::{Counting, Error, Expr, Rmem, Scalar, engine};
 
-/// The most values of C that are computed together, and the most values that are read for them: all have to fit the registers beside
+/// The most values of C that are computed together, and the most values that are read for them: all have to fit the registers along with
 /// the accumulators.
 const TOGETHER: i64 = 32;
 const READ_TOGETHER: i64 = 64;
@@ -32,7 +32,7 @@ pub(in crate::gemm) struct AtTile<'a> {
     pub(in crate::gemm) dtype: DType,
     pub(in crate::gemm) coordinate: Tensor<Counting>, // (FrgV,RestM,RestN) -> (m,n)
     pub(in crate::gemm) inputs: Vec<Part>,            // (FrgV,RestM,RestN)
-    /// The extents of C, and its outputs besides C with what the thread has of them.
+    /// The extents of C, and its outputs other than C with what the thread has of them.
     pub(in crate::gemm) extents: [Expr; 2],
     pub(in crate::gemm) reducing: &'a [Reducing],
     pub(in crate::gemm) partials: Rc<RefCell<Vec<Partial>>>,
@@ -71,7 +71,7 @@ impl AtTile<'_> {
         Ok(AtTile { coordinate, inputs, extents, partials, ..*self })
     }
 
-    /// Writes the outputs besides C, once all values of the tile have been computed. All threads of the team take part.
+    /// Writes the outputs other than C, once all values of the tile have been computed. All threads of the team take part.
     pub(in crate::gemm) fn finish(
         &self,
         b: &mut Builder,
@@ -113,7 +113,7 @@ impl AtTile<'_> {
     /// How many values of C are computed together.
     fn together(&self) -> i64 {
         let tensors = self.inputs.iter().filter(|given| !matches!(given, Part::Scalar(_))).count() as i64;
-        // What is reduced lies beside what is read.
+        // Reduced values take as many registers as inputs.
         let reduced = if self.reducing.is_empty() { 1 } else { 2 };
         let most = READ_TOGETHER / (tensors.max(1) * reduced);
         (1 << most.max(1).ilog2()).clamp(STORED_TOGETHER, TOGETHER)

@@ -1,4 +1,4 @@
-//! Gated pairs of columns, of which an epilogue makes one column of C.
+//! Gated linear units: an epilogue makes one column of C of two neighbouring columns of the product.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl Epilogue {
     /// With a node that makes one column of C of two neighbouring columns of the product: `C[m,j] = activation(P[m,2j]) * P[m,2j+1]`, the
     /// gated linear units SwiGLU ([`Activation::Silu`]) and GeGLU ([`Activation::Gelu`]) (Shazeer, "GLU Variants Improve Transformer").
     /// Columns 2j of B are those of the gate and columns 2j+1 those of the other projection, so that C has half as many columns as B. Nodes
-    /// before the gate compute with P, M x N, and read inputs of that shape, such as a bias whose values are laid out as B's columns do; nodes behind
+    /// before the gate compute with P, M x N, and read inputs of that shape, such as a bias whose values are laid out as B's columns do; nodes after
     /// it compute with C, M x N/2, and read inputs of C's shape.
     ///
     /// # Examples
@@ -61,7 +61,7 @@ impl Epilogue {
         self.gate().is_some()
     }
 
-    /// Whether an input is read behind the gate, and so has C's shape and not that of the product.
+    /// Whether an input is read after the gate, and so has C's shape and not that of the product.
     pub fn is_behind_gate(&self, name: &str) -> bool {
         let Some(gate) = self.gate() else { return false };
         self.nodes[gate..].iter().flat_map(|node| &node.inputs).any(|input| input.name == name)

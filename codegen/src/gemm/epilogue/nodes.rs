@@ -1,4 +1,4 @@
-//! Ready-made nodes.
+//! Ready-made nodes of an epilogue: scale, add, multiply, activations.
 
 use super::{Activation, Element, Epilogue, Input, InputKind, Node, Step};
 use crate::builder::Builder;
@@ -7,7 +7,7 @@ use crate::{Error, Scalar};
 use std::sync::Arc;
 
 impl Epilogue {
-    /// With a node that is a function of the value alone; [`Epilogue::node`] says what the key must name.
+    /// Appends a node that is a function of the value alone. [`Epilogue::node`] documents what the key must name.
     ///
     /// # Examples
     /// ```
@@ -25,7 +25,7 @@ impl Epilogue {
         self.ready(key.into(), [], move |_, e, []| Ok(function(e.value())))
     }
 
-    /// Multiplies by a number that the launch gives, CUTLASS's alpha: an f32 by its name, or a scalar of another dtype.
+    /// Multiplies by a scalar argument of the launch, CUTLASS's alpha: an f32 by its name, or an [`Input::scalar`] of another dtype.
     ///
     /// # Examples
     /// ```
@@ -40,7 +40,7 @@ impl Epilogue {
         self.times(factor.into())
     }
 
-    /// Multiplies by a number that is known when the kernel is generated.
+    /// Multiplies by a constant of the kernel.
     #[must_use]
     pub fn scale_by(self, factor: f32) -> Epilogue {
         self.ready(format!("scale_by({factor:?})"), [], move |_, e, []| Ok(e.value() * f64::from(factor)))
@@ -52,7 +52,7 @@ impl Epilogue {
         self.ready(format!("plus {input}"), [input], |_, e, [other]| Ok(e.value() + other))
     }
 
-    /// Adds `factor` times an input, where the launch gives the factor as in [`Epilogue::scale`]: CUTLASS's beta and C.
+    /// Adds `factor` times an input: CUTLASS's beta and C. The factor is a scalar argument of the launch, as in [`Epilogue::scale`].
     #[must_use]
     pub fn plus_scaled(self, factor: impl Into<Input>, input: Input) -> Epilogue {
         let factor = factor.into();
@@ -73,22 +73,21 @@ impl Epilogue {
         self.activated(Activation::Relu)
     }
 
-    /// GELU by its approximation with the hyperbolic tangent, `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3)))`, which differs
-    /// from GELU with the error function by less than 0.0005 (Hendrycks and Gimpel, "Gaussian Error Linear Units"); itself it is exact to
-    /// 3e-7 times `x`.
+    /// GELU by its tanh approximation, `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3)))` (Hendrycks and Gimpel, "Gaussian Error Linear Units").
+    /// The approximation differs from [`Epilogue::gelu_erf`] by less than 0.0005. It is computed with an error of at most 3e-7 times `x`.
     #[must_use]
     pub fn gelu(self) -> Epilogue {
         self.activated(Activation::Gelu)
     }
 
-    /// GELU with the error function, `x/2 * (1 + erf(x / sqrt(2)))`, exact to 3e-7 times `x` (Abramowitz and Stegun, "Handbook of
+    /// GELU with the error function, `x/2 * (1 + erf(x / sqrt(2)))`, with an error of at most 3e-7 times `x` (Abramowitz and Stegun, "Handbook of
     /// Mathematical Functions", 7.1.26).
     #[must_use]
     pub fn gelu_erf(self) -> Epilogue {
         self.activated(Activation::GeluErf)
     }
 
-    /// SiLU, `x / (1 + exp(-x))`, exact to 3e-7 times `x`.
+    /// SiLU, `x / (1 + exp(-x))`, with an error of at most 3e-7 times `x`.
     #[must_use]
     pub fn silu(self) -> Epilogue {
         self.activated(Activation::Silu)
@@ -98,7 +97,7 @@ impl Epilogue {
         self.map(activation.to_string(), move |x| activation.of(x))
     }
 
-    /// With a node whose function gets the node's inputs in their order.
+    /// Appends a node whose function gets the values of the node's inputs in order.
     fn ready<const N: usize>(
         self,
         key: String,
@@ -124,13 +123,13 @@ impl Activation {
         match self {
             Activation::Relu => x.maximum(0.0),
             Activation::Gelu => {
-                // This is x / (1 + exp(-2 u)), where u is the argument of the tangent, since it is more exact than `tanh.approx`.
+                // This is x / (1 + exp(-2 u)), where u is the argument of tanh, since `tanh.approx` is less exact.
                 const SCALE: f64 = -2.0 * std::f64::consts::LOG2_E * 0.797_884_560_802_865_4;
                 let u = (x * x).mul_add(0.044715 * SCALE, SCALE) * x;
                 x * (u.exp2() + 1.0).recip_approx()
             }
             Activation::GeluErf => {
-                // erfc(z) is t * polynomial(t) * exp(-z^2) for z >= 0, so that nothing cancels where the result is small.
+                // erfc(z) = t * polynomial(t) * exp(-z^2) for z >= 0: no digits cancel where the result is small.
                 let z = x.abs() * std::f64::consts::FRAC_1_SQRT_2;
                 let t = (z.clone() * 0.3275911 + 1.0).recip_approx();
                 let first = t.mul_add(1.061405429, -1.453152027);
@@ -138,7 +137,7 @@ impl Activation {
                     .iter()
                     .fold(first, |sum, &next| sum.mul_add(&t, next));
                 let erfc = t * polynomial * ((&z * &z) * -std::f64::consts::LOG2_E).exp2();
-                // Infinity times 0 is no number.
+                // Infinity times 0 would be NaN.
                 x.maximum(0.0) - x.abs().minimum(f64::from(f32::MAX)) * 0.5 * erfc
             }
             Activation::Silu => x * ((x * -std::f64::consts::LOG2_E).exp2() + 1.0).recip_approx(),

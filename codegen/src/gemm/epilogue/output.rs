@@ -120,7 +120,7 @@ impl Epilogue {
         self.reduce(Output::scalar(name, Reduction::AbsMax))
     }
 
-    /// The epilogue's outputs besides C, in the order of the nodes that write them.
+    /// The epilogue's outputs other than C, in the order of the nodes that write them.
     pub fn outputs(&self) -> Vec<Output> {
         let outputs = self.nodes.iter().filter_map(|node| match &node.step {
             Step::Reduce(output) => Some(output.clone()),

@@ -20,11 +20,11 @@ use crate::{Error, Expr, Gmem, Scalar};
 
 /// The lanes of a warp.
 const LANES: i64 = 32;
-/// The loads of a thread that are under way together.
+/// The loads of a thread that are in flight together.
 const TOGETHER: i64 = 8;
 /// The alignment of what tiles and warps leave, in bytes.
 const LINE: i64 = 16;
-/// The most tiles of a product.
+/// The most tiles of a GEMM.
 const MOST_TILES: i64 = i32::MAX as i64;
 
 /// An output of an epilogue in a kernel.
@@ -36,11 +36,11 @@ pub(in crate::gemm) struct Reducing {
     out: Expr,
     partials: Expr,
     arrivals: Expr,
-    /// The elements from the output of a product of a batch to that of the next.
+    /// The elements from the output of a GEMM of a batch to that of the next.
     stride: Option<Expr>,
 }
 
-/// What a thread has of an output: a value for each of its coordinates along the kept mode.
+/// A thread's partial result of an output: a value for each of its coordinates along the kept mode.
 #[derive(Default)]
 pub(in crate::gemm) struct Partial {
     number: HashMap<Expr, usize>,
@@ -60,13 +60,13 @@ pub(in crate::gemm) struct Tiles<'a> {
 struct Sharing {
     /// The bits in which the numbers of lanes of one warp differ that do.
     lanes: Vec<i64>,
-    /// The number of the thread's warp among those that do, and how many they are.
+    /// The index of the thread's warp among those that do, and how many they are.
     warp: Expr,
     warps: i64,
 }
 
 impl Sharing {
-    /// `threads` is the thread's number -> coordinate in the tile, to which the thread's values add.
+    /// `threads` is the thread's index -> coordinate in the tile, to which the thread's values add.
     fn of(threads: &Lay, kept: Option<usize>, thread: &Expr) -> Result<Sharing, Error> {
         let mut sharing = Sharing { lanes: Vec::new(), warp: Expr::from(0), warps: 1 };
         let mut before = 1;
@@ -152,7 +152,7 @@ impl Reducing {
     ) -> Result<(), Error> {
         let reduction = self.output.reduction;
         let mut value = reduction.of(value);
-        // What lies outside of C along the kept mode is left out at the end.
+        // Elements outside of C along the kept mode are masked at the end.
         for mode in (0..2).filter(|mode| Some(*mode) != self.kept) {
             // All elements of a thread are compared with the same number, which takes one register.
             let left = &extents[mode] - &coordinate[mode].variable_part();
@@ -205,7 +205,7 @@ impl<'a> Reduced<'a> {
         sums: &Sums,
         tiles: &'a Tiles<'a>,
     ) -> Result<Reduced<'a>, Error> {
-        // A variable of this tile, so that what follows from it takes no registers beside the sums.
+        // A variable of this tile, so that values derived from it are not live along with the accumulators.
         let team = Team { thread: b.bounded(&team.thread, team.threads - 1)?, ..*team };
         let Tiles { place, counts: [rows, columns], .. } = tiles;
         let all = b.bounded(&(rows * columns), MOST_TILES)?;

@@ -1,4 +1,4 @@
-//! How pieces of C are laid out in shared memory, and the copies to and from there.
+//! The layouts of pieces of C in shared memory, and the copies to and from there.
 
 use girih_layout::{Composed, Lay, lay};
 use girih_tensor::DType;

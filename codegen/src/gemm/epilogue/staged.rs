@@ -19,7 +19,7 @@ use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
 use crate::{Counting, Error, Expr, Gmem, Smem, ThrCopy, TiledCopy, TmaCopy};
 
-/// The lines of C that the threads of a warpgroup store together, so that what is under way fits the registers.
+/// The lines of C that the threads of a warpgroup store together, so that what is in flight fits the registers.
 const LINES: i64 = 8;
 
 /// C's way through shared memory in a kernel.
@@ -33,7 +33,7 @@ pub(in crate::gemm) struct Staged {
 }
 
 impl Staged {
-    /// Allocates the shared memory. What `mapped` says is read ahead, by the TMA copy beside it.
+    /// Allocates the shared memory. Inputs in `mapped` are prefetched by TMA.
     pub(in crate::gemm) fn new(
         b: &mut Builder,
         rows: Rows,
@@ -180,7 +180,7 @@ impl Staged {
         let Out::Threads(threads, c) = &self.out else {
             return self.store_boxes(b, [consumer.team(), consumer.group()], tile, strip);
         };
-        // As variables of this tile, so that what follows from them takes no registers beside the sums.
+        // As variables of this tile, so that values derived from them are not live along with the accumulators.
         let group = b.bounded(consumer.group(), self.rows.consumers - 1)?;
         let thread = b.bounded(consumer.thread(), WARPGROUP - 1)?;
         let at = self.at(&group, tile, strip).map(Slice::At);

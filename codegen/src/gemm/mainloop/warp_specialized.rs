@@ -71,7 +71,7 @@ impl WarpSpecialized {
 }
 
 impl WarpSpecializedMainloop {
-    /// The TMA copy that brings tiles of A, (M,K) or (M,K,L), or B, (N,K) or (N,K,L), which is in global memory as `global` says.
+    /// The TMA copy that loads tiles of A, (M,K) or (M,K,L), or B, (N,K) or (N,K,L), which is in global memory as `global` says.
     ///
     /// # Errors
     /// As [`TmaCopy::new`].
@@ -83,7 +83,7 @@ impl WarpSpecializedMainloop {
         TmaCopy::new(transfer, dtype, global, &layout, tile.swizzle())
     }
 
-    /// The TMA copy that brings the scales of a tile's rows for one group, of scales of an operand that are in global memory as `global`,
+    /// The TMA copy that loads the scales of a tile's rows for one group, of scales of an operand that are in global memory as `global`,
     /// (Scales,Groups), says: the scales of a group follow each other (CUTLASS's scales are M-major too).
     ///
     /// # Errors
@@ -96,18 +96,18 @@ impl WarpSpecializedMainloop {
         TmaCopy::new(Transfer::Load, scaling.dtype, global, &one, Swizzle::NONE)
     }
 
-    /// Whether the blocks of a cluster bring a tile of the operand together.
+    /// Whether the blocks of a cluster load a tile of the operand together.
     fn is_multicast(&self, operand: Operand) -> bool {
         operand == Operand::B && self.parts.multicast > 1
     }
 
-    /// The extents of what one block brings of an operand's tile: CopyX and BlockK.
+    /// The extents of the part of an operand's tile that one block loads: CopyX and BlockK.
     fn extents_of_copy(&self, operand: Operand) -> [i64; 2] {
         let [x, k] = self.extents(operand);
         [if self.is_multicast(operand) { x / self.parts.multicast } else { x }, k]
     }
 
-    /// Takes shared memory for the stages of A and B. What the kernel keeps there besides may come before or after.
+    /// Takes shared memory for the stages of A and B. The kernel's other shared memory may come before or after.
     ///
     /// # Errors
     /// [`BuilderError::SharedMemory`](crate::BuilderError::SharedMemory) for shared memory that does not suffice.
@@ -125,7 +125,7 @@ impl WarpSpecializedMainloop {
     }
 
     /// Writes the producer and the consumers. One thread of the first warpgroup executes `produce`, and the other warpgroups execute
-    /// `consume`: both have to go through the same tiles of C, with as many tiles along K, and where consumers are several teams, each tile is
+    /// `consume`: both have to iterate over the same tiles of C, with as many tiles along K, and where consumers are several teams, each tile is
     /// that of one of them ([`Consumer::in_turn`]). All threads of the block, of which there are
     /// [`WarpSpecialized::threads`], must execute this. With a multicast, the kernel is one of clusters ([`Builder::cluster`]), whose blocks
     /// go through the same columns of tiles. `feeds` are those of A and B, and of the scales of A and of B where these have scales.
@@ -183,8 +183,8 @@ impl WarpSpecializedMainloop {
         self.emit_beside(b, stages, feeds, produce, |_, _| Ok(()), consume)
     }
 
-    /// The same with `beside`, which all threads of the first warpgroup execute with their number, the one that executes `produce` after
-    /// that. It can do what else the kernel wants done while the others multiply, by threads that have as few registers as the producer.
+    /// The same with `beside`, which all threads of the first warpgroup execute with their index, the one that executes `produce` after that. Its
+    /// work overlaps with the MMAs of the consumers, on threads that have as few registers as the producer.
     ///
     /// # Errors
     /// As [`WarpSpecializedMainloop::emit`]; those of `beside`.

@@ -18,7 +18,7 @@ pub(in crate::gemm) const SHARED_BYTES: i64 = (MAX_GROUPS + 2) * OFFSET;
 /// Lines of tiles along the groups that are walked together, so that blocks that run together share tiles of both operands.
 const TOGETHER: i64 = 16;
 
-/// A persistent block's way through the tiles of all groups: in a grid of `n` blocks, the tile of the block's number and every `n`-th after.
+/// A persistent block's way through the tiles of all groups: in a grid of `n` blocks, the tile of the block's index and every `n`-th after.
 /// The tiles of a group follow those of the group before. The number of tiles follows from the offsets, so that the host knows no more than
 /// the most that there may be.
 ///
@@ -82,7 +82,7 @@ impl Groups {
         })
     }
 
-    /// Brings the offsets into shared memory. All threads of the block take part, before any of them goes through tiles.
+    /// Brings the offsets into shared memory. All threads of the block take part, before any of them computes tiles.
     pub(in crate::gemm) fn fetch(&mut self, b: &mut Builder) -> Result<(), Error> {
         self.shared = b.alloc_shared(SHARED_BYTES, 2 * OFFSET)?;
         let (thread, threads) = (b.special(Special::TidX), i64::from(b.threads()));
@@ -111,7 +111,7 @@ impl Groups {
         b.for_steps(&self.first, &self.tiles, &self.step, |b, tile| {
             let reg = b.value(tile, Width::W32)?;
             self.advance(b, &walk, &reg)?;
-            // Behind the last group there are no tiles.
+            // After the last group there are no tiles.
             let exists = b.reg(Type::Pred);
             b.ptx("setp.lt.u32 %0, %1, %2;", &[&exists, &reg, &walk.next])?;
             let exists = b.cond_in(&exists)?;

@@ -1,4 +1,4 @@
-//! Persistent blocks: each computes one tile after another, in an order that a table has.
+//! Persistent blocks: each computes one tile after another, in the order of a table.
 
 use girih_ptx::{Opcode, Operand as Ptx, Special, Type};
 use girih_tensor::Space;
@@ -12,13 +12,13 @@ use crate::{Error, Expr};
 
 /// The most blocks of a grid.
 const BLOCKS: i64 = 1 << 20;
-/// The most tiles of C that a kernel goes through.
+/// The most tiles of C that a kernel computes.
 pub const MAX_TILES: i64 = 1 << 26;
 /// The bytes of a tile's row and column in the order.
 const ENTRY: i64 = 8;
 
 /// The order of tiles in memory: its address, and how many tiles there are to go through. A tile is its row and its column, two 32-bit
-/// values. Each product of a batch goes through the same order.
+/// values. Each GEMM of a batch has the same order.
 pub(in crate::gemm) struct Order {
     address: Expr,
     count: Expr,
@@ -46,7 +46,7 @@ pub(super) fn steps(b: &mut Builder, cluster: i64) -> Result<[Expr; 2], Error> {
     Ok([b.bounded(&first, BLOCKS - 1)?, step])
 }
 
-/// A persistent block's way through the order of tiles: in a grid of `n` blocks, the tile of the block's number and every `n`-th after.
+/// A persistent block's way through the order of tiles: in a grid of `n` blocks, the tile of the block's index and every `n`-th after.
 pub(in crate::gemm) struct Tiles {
     order: Order,
     first: Expr,
@@ -82,7 +82,7 @@ impl Tiles {
             b.inst(Opcode::Mov, &[Type::B32.into()], vec![Ptx::from(&parity), Ptx::Int(0)]);
             parity
         });
-        // A tile's row and column, and its product in a batch.
+        // A tile's row and column, and its GEMM in a batch.
         let registers = if batch.is_some() { 3 } else { 2 };
         let fetch = |b: &mut Builder, to: &[Reg], tile: &Expr| -> Result<(), Error> {
             let inside = Cond::all([who.clone(), Cond::less(tile, &self.order.count)]);
@@ -95,7 +95,7 @@ impl Tiles {
             }
             b.load(Space::Gmem, &to[..2], &(&self.order.address + &(&entry * ENTRY)), &inside)
         };
-        // The next tile is fetched one round ahead, so that no one waits for it.
+        // The next tile's entry is prefetched, so that nothing waits for it.
         let next = b.regs(Type::U32, registers);
         fetch(b, &next, &self.first)?;
         b.for_steps(&self.first, &self.order.count, &self.step, |b, tile| {

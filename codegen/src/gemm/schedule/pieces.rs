@@ -10,7 +10,7 @@ use crate::error::GemmError;
 pub(super) const WORDS: usize = 4;
 pub(super) const HALF: u32 = 16;
 pub(super) const FLAGS: u32 = 24;
-/// What is true of a piece, as bits.
+/// Flags of a work unit.
 pub(super) const BACKWARDS: u32 = 1;
 pub(super) const LAST: u32 = 2;
 pub(super) const LEFT: u32 = 4;
@@ -23,17 +23,17 @@ const WINDOWS: u32 = 32;
 /// How many lengths of windows are compared.
 const LENGTHS: u32 = 64;
 
-/// What is to be shared out.
+/// The work that is divided among blocks.
 pub(in crate::gemm) struct Work<'a> {
-    /// The tiles of a product, each as its row and column, in the order in which they share rows and columns best.
+    /// The tiles of a GEMM, each as its row and column, in the order in which they share rows and columns best.
     pub(in crate::gemm) order: &'a [[u32; 2]],
-    /// The products.
+    /// The GEMMs.
     pub(in crate::gemm) products: u32,
     /// The tiles along K.
     pub(in crate::gemm) along_k: u32,
     /// The blocks that run together.
     pub(in crate::gemm) blocks: u32,
-    /// Whether every second tile of a block goes through K backwards.
+    /// Whether every second tile of a block iterates over K backwards.
     pub(in crate::gemm) alternate: bool,
     /// Whether the L2 cache holds what is multiplied, so that blocks that share rows or columns need not be at the same place along K.
     pub(in crate::gemm) cached: bool,
@@ -56,7 +56,7 @@ pub struct Pieces {
 /// A part along K of a tile of C.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The tile's row and column among tiles, and the number of its product in a batch.
+    /// The tile's row and column among tiles, and the number of its GEMM in a batch.
     pub tile: [u32; 3],
     /// The tiles along K.
     pub k: Range<u32>,
@@ -94,11 +94,11 @@ enum Cut {
     Equal { tiles: u32, windows: u32 },
     /// Each of this many tiles into `windows` pieces of `length` tiles along K, and what is left of it for the `rest` blocks that are left.
     Windows { tiles: u32, windows: u32, length: u32, rest: u32 },
-    /// This many tiles, one behind the other, into equal pieces for all blocks.
+    /// This many tiles, one after the other, into equal pieces for all blocks.
     Row { tiles: u32 },
 }
 
-/// A tile's number, and some of its tiles along K.
+/// A tile's index, and some of its tiles along K.
 type Part = (u32, Range<u32>);
 
 impl Pieces {
@@ -200,7 +200,7 @@ impl Piece {
 }
 
 impl Work<'_> {
-    /// The tiles of all products.
+    /// The tiles of all GEMMs.
     fn tiles(&self) -> u32 {
         self.order.len() as u32 * self.products
     }
@@ -271,7 +271,7 @@ impl Cut {
             Cut::Row { tiles } => row(tiles, 0..k, blocks),
         };
         parts.resize(blocks as usize, Vec::new());
-        // What a block waits for, blocks of lower numbers bring.
+        // A block waits for blocks of lower indices only.
         parts.reverse();
         parts
     }

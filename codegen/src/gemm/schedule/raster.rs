@@ -1,4 +1,4 @@
-//! Rasterisation: from a block's number to its tile of C.
+//! Rasterisation: from a block index to the tile of C.
 
 use crate::builder::Builder;
 use crate::{Error, Expr};

@@ -1,5 +1,5 @@
-//! Split-K: several blocks for each tile of C share K. The blocks of a cluster add up their accumulators through distributed shared memory;
-//! if a tile has more blocks than that, the last of them adds up what all have left in a workspace.
+//! Split-K: several blocks share the K of each tile of C. The blocks of a cluster add up their accumulators through distributed shared memory. If a
+//! tile has more blocks than that, the last of them adds up the accumulators that all have stored in a workspace.
 
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ use crate::{Error, Expr, Smem};
 
 /// A block's part of a tile of C.
 pub(in crate::gemm) struct Part {
-    /// The tile's number.
+    /// The tile's index.
     tile: Expr,
-    /// The part's number, and the number of parts.
+    /// The part's index, and the number of parts.
     index: Expr,
     of: i64,
-    /// The blocks of a cluster, which have consecutive parts, and the block's number among them.
+    /// The blocks of a cluster, which have consecutive parts, and the block's index among them.
     cluster: i64,
     rank: Expr,
 }
@@ -34,7 +34,7 @@ impl Part {
         Ok(Part { tile: block.div(of)?, index: block.rem(of)?, of, cluster, rank })
     }
 
-    /// The tile's number.
+    /// The tile's index.
     pub(super) fn tile(&self) -> &Expr {
         &self.tile
     }

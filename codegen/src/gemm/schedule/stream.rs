@@ -57,7 +57,7 @@ impl Stream {
             let at = &self.pieces + &(&b.var(&number, 0, MAX_PIECES, 1) * PIECE);
             b.load(Space::Gmem, to, &at, cond)
         };
-        // The next piece is fetched one round ahead, so that no one waits for it.
+        // The next work unit's entry is prefetched, so that nothing waits for it.
         let next = b.regs(Type::U32, WORDS);
         fetch(b, &next, &Cond::Always)?;
         let any = Cond::less(&Expr::from(0), &b.var(&next[1], 0, i64::from(i32::MAX), 1));

@@ -24,10 +24,10 @@ const REGISTERS: i64 = 160;
 
 /// The threads that have the accumulator, and the workspace through which blocks pass partial accumulators, if there is one.
 pub(in crate::gemm) struct Team<'a> {
-    /// The thread's number in the team, and the number of its threads.
+    /// The thread's index in the team, and the number of its threads.
     pub(in crate::gemm) thread: Expr,
     pub(in crate::gemm) threads: i64,
-    /// The number of the named barrier at which the team meets, if it is not the whole block.
+    /// The named barrier of the team, if the team is not the whole block.
     pub(in crate::gemm) barrier: Option<i64>,
     pub(in crate::gemm) workspace: Option<&'a Workspace>,
 }

@@ -1,11 +1,11 @@
-//! The search for the banks of columns. It goes depth first, tries the cheapest bank first, and skips banks that are equivalent to
-//! others.
+//! The search for the map of [`best_map`](super::best_map): the bank of each column of the matrix over F2. It is depth-first, tries the cheapest bank
+//! first, and skips banks that are equivalent to others.
 
 use std::collections::BTreeMap;
 
 use super::{Asked, Order, Tile};
 
-/// Columns that a search may try.
+/// The limit of steps of a search.
 const STEPS: usize = 1 << 18;
 
 /// The result of a search.
@@ -19,15 +19,15 @@ pub(super) struct Found {
 pub(super) struct Search<'a> {
     tile: &'a Tile,
     order: Order,
-    /// For each column, the elements whose highest bit is this column, with the cost of each if it comes to bank 0.
+    /// For each column, the elements whose highest bit is this column, with the cost of each if it is mapped to bank 0.
     wanted: Vec<Vec<(u64, i64)>>,
-    /// The cost that no choice of banks avoids.
+    /// A lower bound of the cost.
     least: i64,
     /// The cost of elements that no column moves.
     fixed: i64,
     /// Whether costs are counts of wavefronts.
     is_linear: bool,
-    /// How many of the first columns keep their banks in this pass.
+    /// The number of first columns whose banks are fixed in this pass.
     pinned: usize,
     banks: Vec<u64>,
     best: Option<(i64, Vec<u64>)>,
@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
             return;
         }
         let rank = (self.tile.banks as usize).min(self.banks.len());
-        // Every bank must be some element's, since the map would lose elements otherwise.
+        // The columns must span all banks, since the map would not be injective otherwise.
         if span.len().ilog2() as usize + self.banks.len() - column < rank {
             return;
         }
@@ -160,8 +160,8 @@ impl Tile {
     }
 }
 
-/// The least number of elements of a subspace, except for 0, that come to bank 0 under any map: the subspace may have more
-/// elements than there are banks for it. Where vectors keep their order, their units have a part of the banks to themselves.
+/// The least number of elements of a subspace, except for 0, that are in bank 0 under any map: the subspace may have more elements than there are
+/// banks. If vectors keep their order, their units have a part of the banks to themselves.
 fn least_of(basis: &[u64], tile: &Tile, order: Order) -> i64 {
     let within = if order == Order::Kept { tile.vector.min(tile.banks) } else { 0 };
     let mut low: Vec<u64> = basis.iter().map(|row| row & ((1 << within) - 1)).collect();

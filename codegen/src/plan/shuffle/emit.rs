@@ -1,4 +1,4 @@
-//! Writes exchanges between the lanes of a warp as instructions.
+//! Emits exchanges between the lanes of a warp.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{Error, Expr};
 
 impl Shuffles {
     /// Emits the exchange of a thread's values of `dtype`, which have a register each, and returns the registers of the result's values.
-    /// `thread` is the thread's number. All lanes of the warp take part.
+    /// `thread` is the thread's index. All lanes of the warp take part.
     ///
     /// # Errors
     /// [`Error::Mismatch`] for another number of registers; as [`Builder::value`].
@@ -47,7 +47,7 @@ impl Shuffles {
         }
         let mut lane = None;
         if !self.is_butterfly() && self.count()[0] > 0 {
-            // The number of the lane to receive from is a coordinate, along which the lane's own bits move. Higher bits do not.
+            // The index of the lane to receive from is a coordinate, along which the lane's own bits move. Higher bits do not.
             let mut bits = vec![None; LANES + 1];
             for (bit, from) in self.from.iter().enumerate() {
                 from.iter().for_each(|&from| bits[from] = Some((0, 1 << bit)));
@@ -71,7 +71,7 @@ struct Lanes<'l> {
     lane: Option<Reg>,
     /// The same with these bits turned over.
     from: BTreeMap<usize, Reg>,
-    /// Whether a bit of the lane's number is 1.
+    /// Whether a bit of the lane's index is 1.
     ones: BTreeMap<usize, Reg>,
     kept: BTreeMap<usize, Reg>,
 }

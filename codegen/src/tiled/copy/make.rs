@@ -13,7 +13,7 @@ use crate::sizes::{extent, static_size};
 use crate::{Error, Operand, TiledMma};
 
 impl TiledCopy {
-    /// A copy by threads arranged as `threads` (a layout from the tile's thread coordinate to the thread's number), each with
+    /// A copy by threads arranged as `threads` (a layout from the tile's thread coordinate to the thread's index), each with
     /// a block of values of `bits` bits arranged as `values` (CuTe's `make_tiled_copy`).
     ///
     /// # Errors

@@ -20,8 +20,8 @@ impl<I: Index> ThrCopy<I> {
         ThrCopy { copy, thread }
     }
 
-    /// What the thread reads of a tensor whose first modes the tile divides, `((Val,RestVal),RestM,RestN,...)`
-    /// (CuTe's `partition_S`). For `ldmatrix` this is the row whose address the thread gives.
+    /// The elements that the thread reads of a tensor whose first modes the tile divides, `((Val,RestVal),RestM,RestN,...)` (CuTe's `partition_S`).
+    /// For `ldmatrix` this is the row whose address the thread passes.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the tile does not divide the tensor's first modes.
@@ -29,7 +29,7 @@ impl<I: Index> ThrCopy<I> {
         self.partition(Side::Source, tensor)
     }
 
-    /// What the thread writes (CuTe's `partition_D`).
+    /// The elements that the thread writes (CuTe's `partition_D`).
     ///
     /// # Errors
     /// As [`ThrCopy::partition_s`].
@@ -126,7 +126,7 @@ impl TiledCopy {
         let extents: Vec<Int> = self.extents()?.into_iter().map(Int::fixed).collect();
         let shape = Shape::flat(&extents)?;
         let unfit = |_| mismatch("a fragment whose first values are the thread's first values in the tile");
-        // (M,N) -> the number of the thread's group of `first` values
+        // (M,N) -> the index of the thread's group of `first` values
         let groups = self.tv.right_inverse()?.with_shape(&shape).map_err(unfit)?;
         let groups = groups.upcast(self.threads()? * first).map_err(unfit)?;
         let in_tile = extent(first)?.logical_product(&Tiler::Lay(groups.right_inverse()?)).map_err(unfit)?;

@@ -15,7 +15,7 @@ use crate::{Error, Expr, Memory, Rmem, engine};
 pub struct ThrMma<I> {
     mma: TiledMma,
     thread: I,
-    /// `(ThrV,ThrM,ThrN,ThrK)` -> the thread's number.
+    /// `(ThrV,ThrM,ThrN,ThrK)` -> the thread's index.
     vmnk: Lay,
 }
 

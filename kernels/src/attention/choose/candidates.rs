@@ -9,7 +9,7 @@ use crate::attention::Problem;
 
 /// The bytes of shared memory of a block on sm_90, without those of barriers.
 const SHARED: i64 = (227 << 10) - 512;
-/// The registers of a thread beside scores and sums.
+/// The registers of a thread other than scores and accumulators.
 const OTHERS: i64 = 32;
 /// The most tiles of keys and values that are worth the memory.
 const MOST_STAGES: i64 = 6;
@@ -60,7 +60,7 @@ pub fn candidates(problem: &Problem, hardware: impl Into<Hardware>) -> Result<Ve
     Ok(out)
 }
 
-/// A configuration in a line, without what it can do besides.
+/// A configuration in a line, without its features.
 pub fn described(config: &AttentionConfig) -> String {
     let ([queries, keys], columns) = (config.tile, config.head_dim);
     let form = match config.form {

@@ -31,8 +31,8 @@ const fn tiling(head_dim: i64, tile: [i64; 2], stages: i64, buffers: i64, reason
     Tiling { head_dim, value_dim: None, tile, stages, buffers, registers, reason }
 }
 
-/// The tiles of a head dim: the fastest on an H200, one of two warpgroups, whose threads have registers for what a kernel can do besides, and one for what
-/// is too much for that one.
+/// The tiles of a head dim: the fastest on an H200; one of two warpgroups, whose threads have registers for features; and one for features that need
+/// even more registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tilings {
     pub large: Option<Tiling>,
@@ -117,13 +117,13 @@ impl Tilings {
         *fits.unwrap_or(&all[all.len() - 1])
     }
 
-    /// The tile of two warpgroups for what a kernel can do besides.
+    /// The tile of two warpgroups for kernels with features.
     pub(super) fn small(&self, features: &Features) -> Tiling {
         let much = features.softcap && features.bias == Some(DType::F32);
         self.narrow.filter(|_| much).unwrap_or(self.small)
     }
 
-    /// All tiles for what a kernel can do besides.
+    /// All tiles for these features.
     fn all(self, dtype: DType, features: Features) -> impl Iterator<Item = Tiling> {
         let large = self.large.filter(|large| large.refuses(dtype, &features).is_none());
         large.into_iter().chain([self.small(&features)])
@@ -131,12 +131,12 @@ impl Tilings {
 }
 
 impl Tiling {
-    /// What a kernel can do besides for which threads have no registers, as ptxas assembles it without a spill.
+    /// The feature for which threads have no registers, as far as ptxas assembles a kernel without a spill.
     pub(super) fn refuses(&self, dtype: DType, features: &Features) -> Option<&'static str> {
         let widest = self.tile[0] > 128 && self.head_dim == 128;
         match features {
             Features { bias: Some(_), .. } if self.tile[0] > 128 => Some("the bias"),
-            // What clears values behind a sequence's end fits beside one mask, of bf16 alone.
+            // Zero-filling values after a sequence's end fits the registers along with one mask, for bf16 alone.
             Features { packed: true, left, right, .. }
                 if widest && (*left || !right || dtype != DType::Bf16) =>
             {
@@ -155,7 +155,7 @@ pub(super) fn ring(tiling: Tiling) -> AttentionConfig {
     AttentionConfig { value_dim, ..ring }
 }
 
-/// The same of warpgroups that go through this many keys at a time.
+/// The same of warpgroups that process this many keys at a time.
 pub(super) fn ring_of(ring: Ring, head_dim: i64, keys: i64) -> AttentionConfig {
     config(Form::Ring(ring), head_dim, [64 * ring.warpgroups, keys])
 }

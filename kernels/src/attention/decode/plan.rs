@@ -8,16 +8,16 @@ use crate::Error;
 use crate::attention::problem::check_within;
 use girih_device::sizes::{wide, word};
 
-/// The most tiles of a part, so that blocks of sequences that are longer than others are not left alone at the end.
+/// The most tiles of a split, so that blocks of sequences that are longer than others are not left alone at the end.
 const MOST_TILES: i64 = 128;
-/// The least tiles of a part, where sequences fill the SMs by themselves, and where they do not.
+/// The least tiles of a split, where sequences fill the SMs by themselves, and where they do not.
 const LEAST_TILES: [i64; 2] = [32, 2];
 /// The least tiles of keys and values in shared memory: one is read while another one comes.
 const LEAST_STAGES: i64 = 2;
 /// The most blocks along the third axis of a grid.
 const MAX_Z: i64 = (1 << 16) - 1;
 
-/// What parts cost, by which their number is chosen. One is the time that an SM needs for a tile of 64 keys where all of them share the memory.
+/// The cost model by which the number of splits is chosen. The unit is the time that an SM needs for a tile of 64 keys when all SMs share the memory.
 ///
 /// # Examples
 /// ```
@@ -32,12 +32,12 @@ const MAX_Z: i64 = (1 << 16) - 1;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
-    /// What a block costs besides its tiles, in tiles: until its first tile has come, and from its last tile to its rows.
+    /// The cost of a block in addition to its tiles, in tiles: until its first tile has been loaded, and from its last tile to its stores.
     pub block: f64,
-    /// What the second kernel costs, in tiles of an SM.
+    /// The cost of the second kernel, in tiles of an SM.
     pub sum: f64,
-    /// The part of the time of a tile, where all SMs share the memory, that an SM with several blocks needs by itself. A single
-    /// block has too little under way to be faster.
+    /// The share of the time of a tile, where all SMs share the memory, that an SM with several blocks needs by itself. A single
+    /// block has too little in flight to be faster.
     pub alone: f64,
 }
 
@@ -45,7 +45,7 @@ impl Costs {
     /// Those by which [`choose`] chooses: estimates, which `gpu_decode --sweep` compares with measurements.
     pub const OWN: Costs = Costs { block: 1.0, sum: 2.0, alone: 0.95 };
 
-    /// The time of a problem whose sequences are all as long as the cache allows, if each is cut into `parts` parts of one tile or more. SMs share
+    /// The time of a problem whose sequences are all as long as the cache allows, if each is cut into `parts` splits of one tile or more. SMs share
     /// the memory, but no one is faster than it is by itself.
     pub fn time(&self, problem: &DecodeProblem, multiprocessors: u32, parts: i64) -> f64 {
         let multiprocessors = i64::from(multiprocessors);
@@ -65,9 +65,9 @@ impl Costs {
 pub struct DecodePlan {
     /// The configuration of both kernels.
     pub config: DecodeConfig,
-    /// The most parts of a sequence.
+    /// The most splits of a sequence.
     pub parts: i64,
-    /// The least tiles of 64 keys of a part, of a sequence that has several: sequences that are far shorter than the capacity have fewer parts.
+    /// The least tiles of 64 keys of a split, of a sequence that has several: sequences that are far shorter than the capacity have fewer splits.
     pub least_tiles: i64,
     /// The tiles of query heads and the tiles of queries of a head of K and V.
     pub tiles: [i64; 2],
@@ -115,7 +115,7 @@ impl DecodePlan {
     }
 }
 
-/// What kernels must be able to do.
+/// The features that kernels must have.
 fn features(problem: &DecodeProblem, head_dim: i64, parts: i64, sm: u32) -> DecodeFeatures {
     DecodeFeatures {
         padded: head_dim != problem.head_dim(),
@@ -145,10 +145,10 @@ fn grid(problem: &DecodeProblem, rows: [i64; 2], parts: i64) -> Result<([i64; 2]
     Ok((tiles, [word(parts), word(problem.heads()[1]), word(z)]))
 }
 
-/// Chooses for a device of these limits. `parts` says into how many parts sequences are cut, if that is not to follow from the problem.
+/// Chooses for a device of these limits. `parts` says into how many splits sequences are cut, if that is not to follow from the problem.
 ///
 /// # Errors
-/// [`Error::Grid`] for more tiles of rows than a grid has; [`Error::Extent`] for parts that are not accepted; [`Error::Misfit`] for heads of which two
+/// [`Error::Grid`] for more tiles of rows than a grid has; [`Error::Extent`] for splits that are not accepted; [`Error::Misfit`] for heads of which two
 /// tiles of keys and values do not fit the shared memory of a block.
 pub fn choose(problem: &DecodeProblem, limits: &Limits, parts: Option<i64>) -> Result<DecodePlan, Error> {
     let rows = rows(of_group(problem), problem.sequences()[1]);
@@ -206,7 +206,7 @@ fn keys_seen(problem: &DecodeProblem) -> i64 {
     window.min(problem.capacity())
 }
 
-/// The blocks of the first kernel for each part.
+/// The blocks of the first kernel for each split.
 fn blocks(problem: &DecodeProblem) -> i64 {
     let rows = rows(of_group(problem), problem.sequences()[1]);
     ceil(of_group(problem), rows[0])
@@ -215,7 +215,7 @@ fn blocks(problem: &DecodeProblem) -> i64 {
         * problem.sequences()[0]
 }
 
-/// Into how many parts the keys of each sequence are cut, so that all takes the least time where all are as long.
+/// Into how many splits the keys of each sequence are cut, which minimises the time if all sequences are equally long.
 fn cut(problem: &DecodeProblem, multiprocessors: u32) -> i64 {
     let tiles = ceil(keys_seen(problem), KEYS);
     let time = |parts: &i64| Costs::OWN.time(problem, multiprocessors, *parts);
@@ -224,7 +224,7 @@ fn cut(problem: &DecodeProblem, multiprocessors: u32) -> i64 {
     (least..=most).min_by(|a, b| time(a).total_cmp(&time(b))).unwrap_or(least)
 }
 
-/// The blocks of an SM and the stages of each, so that much is under way.
+/// The blocks of an SM and the stages of each, so that much is in flight.
 fn resident(config: DecodeConfig, limits: &Limits) -> Result<DecodeConfig, Error> {
     let of_bits = |bits: u32| i64::from(bits) / 8;
     let stage = 2 * KEYS * config.head_dim * of_bits(config.cache.bits());

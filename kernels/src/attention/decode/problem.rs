@@ -266,7 +266,7 @@ impl DecodeProblem {
         self.pages.map_or(0, |pages| (self.capacity() + pages.size - 1) / pages.size)
     }
 
-    /// The entries of the table of pages, (batch, page of the sequence): entries behind a sequence's length are not read.
+    /// The entries of the table of pages, (batch, page of the sequence): entries after a sequence's length are not read.
     pub fn table_entries(&self) -> i64 {
         self.sequences()[0] * self.table_stride()
     }

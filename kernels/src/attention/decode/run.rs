@@ -17,7 +17,7 @@ use girih_device::sizes::{size, word};
 /// The alignment of tensors in bytes.
 const ALIGNED: i64 = 16;
 
-/// A decoding problem with the kernels that solve it, loaded on a device, and with the workspace for parts. Calls on one device handle
+/// A decoding problem with the kernels that solve it, loaded on a device, and with the workspace for splits. Calls on one device handle
 /// follow each other, so that they can share the workspace.
 #[derive(Debug)]
 pub struct Decode {
@@ -25,7 +25,7 @@ pub struct Decode {
     problem: DecodeProblem,
     plan: DecodePlan,
     attend: Loaded<DecodeKernel>,
-    /// The kernel that adds up parts, if there are any.
+    /// The kernel that adds up splits, if there are any.
     sum: Option<Loaded<DecodeKernel>>,
     config: LaunchConfig,
     launches: Launches,
@@ -46,7 +46,7 @@ pub struct DecodeArgs<'a, T: Pod, C: Pod> {
     pub scales: Option<[&'a Buffer<f32>; 2]>,
     /// Where O goes.
     pub o: &'a Buffer<T>,
-    /// What the attention has besides, as [`Attention::run_with`](crate::attention::Attention::run_with) takes it.
+    /// The arguments in addition to Q, K, V and O, as in [`Attention::run_with`](crate::attention::Attention::run_with).
     pub given: &'a [(&'a str, crate::gemm::Given<'a>)],
 }
 
@@ -132,7 +132,7 @@ impl Decode {
         &self.device
     }
 
-    /// The kernels as they were generated: the one that attends to the keys, and the one that adds up parts, if there are any.
+    /// The kernels as they were generated: the one that attends to the keys, and the one that adds up splits, if there are any.
     pub fn generated(&self) -> impl Iterator<Item = &DecodeKernel> {
         [&self.attend].into_iter().chain(&self.sum).map(|loaded| &loaded.generated)
     }
@@ -170,7 +170,7 @@ impl Decode {
         &self.config
     }
 
-    /// What a call gives, checked.
+    /// Checks the arguments of a call.
     fn check<'a, T: Element + Pod, C: Element + Pod>(
         &self,
         tensors: &DecodeArgs<'a, T, C>,
@@ -218,7 +218,7 @@ impl Decode {
     }
 }
 
-/// What launches of a problem compute.
+/// The arguments of a problem's launches.
 fn arguments(problem: &DecodeProblem, plan: &DecodePlan) -> Arguments {
     let ([batches, queries], [heads, groups]) = (problem.sequences(), problem.heads());
     Arguments {

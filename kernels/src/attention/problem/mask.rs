@@ -42,7 +42,7 @@ impl std::fmt::Display for Diagonal {
     }
 }
 
-/// Which keys a query sees: those from `left` before its own key to `right` behind it, of which either may have no limit.
+/// Which keys a query sees: those from `left` before its own key to `right` after it, of which either may have no limit.
 ///
 /// # Examples
 /// ```
@@ -53,7 +53,7 @@ impl std::fmt::Display for Diagonal {
 /// // The last of 10 queries sees the last of 8 keys, so that the first two see none.
 /// assert_eq!(Mask::causal(Diagonal::BottomRight).keys(3, 10, 8), 0..2);
 /// assert!(Mask::causal(Diagonal::BottomRight).keys(1, 10, 8).is_empty());
-/// // Two keys before its own and none behind it.
+/// // Two keys before its own and none after it.
 /// assert_eq!(Mask::window(Some(2), Some(0), Diagonal::TopLeft).keys(6, 10, 8), 4..7);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -72,7 +72,7 @@ impl Mask {
         Mask { left: None, right: Some(0), diagonal }
     }
 
-    /// A query sees `left` keys before its own and `right` behind it; all of them without a number.
+    /// A query sees `left` keys before its own and `right` after it; all of them without a number.
     pub const fn window(left: Option<i64>, right: Option<i64>, diagonal: Diagonal) -> Mask {
         Mask { left, right, diagonal }
     }
@@ -82,7 +82,7 @@ impl Mask {
         self.left
     }
 
-    /// How many keys behind its own a query sees, if not all.
+    /// How many keys after its own a query sees, if not all.
     pub fn right(&self) -> Option<i64> {
         self.right
     }

@@ -8,7 +8,7 @@ use super::{Problem, check_within};
 use crate::Error;
 use crate::attention::array::span;
 
-/// What is added to the scores, (Query,Key,Head,Batch): keys follow each other.
+/// The additive bias of scores, (Query,Key,Head,Batch): keys are contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bias {
     dtype: DType,
@@ -64,7 +64,7 @@ impl Problem {
         Ok(self.with_options(|options| Options { scores, ..options }))
     }
 
-    /// What scores are multiplied by.
+    /// The factor of the scores.
     pub fn scale(&self) -> f32 {
         self.options.scores.scale
     }
@@ -156,7 +156,7 @@ impl Problem {
         Ok(self.with_options(|options| Options { bias, ..options }))
     }
 
-    /// What a kernel must be able to do besides attention of all queries to all keys.
+    /// The features that a kernel must have in addition to attention of all queries to all keys.
     pub fn features(&self) -> Features {
         Features {
             left: self.mask.left().is_some(),
@@ -169,7 +169,7 @@ impl Problem {
         }
     }
 
-    /// What is added to the scores.
+    /// The additive bias of the scores.
     pub fn bias(&self) -> Option<&Bias> {
         self.options.bias.as_ref()
     }

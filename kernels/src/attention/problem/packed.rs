@@ -30,7 +30,7 @@ pub struct Sequence {
 
 impl Problem {
     /// The same with sequences that follow each other in the rows of one batch: sequence `i` has the queries from `queries[i]` to
-    /// `queries[i + 1]` and the keys from `keys[i]` to `keys[i + 1]` (`cu_seqlens` of other libraries). Rows of O behind the last sequence are
+    /// `queries[i + 1]` and the keys from `keys[i]` to `keys[i + 1]` (`cu_seqlens` of other libraries). Rows of O after the last sequence are
     /// not written.
     ///
     /// # Errors

@@ -204,7 +204,7 @@ const CAPPED: f64 = 1.0 / (1 << 21) as f64;
 /// The relative error of the hardware's tanh, a little above 2^-10.987, by which 16-bit scores are capped on Hopper.
 const TANH: f64 = 0.000_525;
 
-/// What a column of the values adds up to over the keys, for exponentials p and what these may be wrong by.
+/// The sum of a column of the values over the keys, for exponentials p, and its error bound.
 #[derive(Clone, Copy, Default)]
 struct Column {
     /// The sum of p v, and the largest size that it has on the way.

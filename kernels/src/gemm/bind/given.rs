@@ -9,8 +9,8 @@ use crate::family::{Memory, Untyped};
 use crate::gemm::{Matrix, Problem};
 use girih_device::sizes::{rounded, word};
 
-/// What a launch gives for an input of an epilogue: a buffer that holds a vector or a matrix, or a number. For an output besides C, a
-/// buffer that the launch writes.
+/// An argument of a launch for an input of an epilogue: a buffer that holds a vector or a matrix, or a number. For an output other than C, a buffer
+/// that the launch writes.
 ///
 /// # Examples
 /// ```
@@ -28,7 +28,7 @@ use girih_device::sizes::{rounded, word};
 pub struct Given<'a> {
     what: What<'a>,
     pub(super) pitch: Option<i64>,
-    /// The elements from the tensor of a product of a batch to that of the next.
+    /// The elements from the tensor of a GEMM of a batch to that of the next.
     stride: i64,
 }
 
@@ -46,7 +46,7 @@ impl<'a, T: Element + Pod> From<&'a Buffer<T>> for Given<'a> {
     }
 }
 
-/// A matrix for each product whose own matrices are given by their addresses ([`Problem::by_pointers`]).
+/// A matrix for each GEMM whose own matrices are given by their addresses ([`Problem::by_pointers`]).
 impl<'a, T: Element + Pod> From<&'a Pointers<'_, T>> for Given<'a> {
     fn from(pointers: &'a Pointers<'_, T>) -> Given<'a> {
         Given { what: What::Memory(pointers.into()), pitch: None, stride: 0 }
@@ -89,7 +89,7 @@ impl<'a> Given<'a> {
         if let What::Memory(memory) = &self.what { Some(memory) } else { None }
     }
 
-    /// What is given by this name: a buffer of this many elements of this dtype.
+    /// The argument of this name: a buffer of this many elements of this dtype.
     pub(crate) fn list(
         given: &[(&str, Given<'a>)],
         name: &str,
@@ -114,7 +114,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// What it is, for errors.
+    /// A description of the argument, for errors.
     pub(super) fn found(&self) -> String {
         match &self.what {
             What::Memory(Memory { dtype, pointers: Some(count), .. }) => {
@@ -139,14 +139,14 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// With a vector or a matrix of its own for each product of a batch, or a row of its own for each group, which are `stride` elements apart.
-    /// Otherwise all products have the same.
+    /// With a vector or a matrix of its own for each GEMM of a batch, or a row of its own for each group, which are `stride` elements apart.
+    /// Otherwise all GEMMs have the same.
     #[must_use]
     pub fn for_each(self, stride: i64) -> Given<'a> {
         Given { stride, ..self }
     }
 
-    /// The elements from the tensor of a product to that of the next one, of this many products. A single product has no next one.
+    /// The elements from the tensor of a GEMM to that of the next one, of this many GEMMs. A single GEMM has no next one.
     pub(super) fn step(&self, products: i64) -> i64 {
         if products > 1 { self.stride } else { 0 }
     }
@@ -177,7 +177,7 @@ impl<'a> Given<'a> {
             let each = |count| format!("{input}, by the addresses of {count} buffers");
             return refuse(self.found(), pointers.map_or(input.to_string(), each));
         }
-        // What 32 bits do not hold would be another number.
+        // A number beyond 32 bits would be truncated.
         match self.what {
             What::Number(value)
                 if input.dtype == DType::F32 && value.is_finite() && !rounded(value).is_finite() =>

@@ -23,7 +23,7 @@ impl<'a> Binding<'a> {
         Ok(())
     }
 
-    /// What is given for an output, which it fits.
+    /// The argument for an output, checked.
     pub(super) fn given_output(&self, output: &Output) -> Result<&'a Given<'a>, Error> {
         let refuse = |found: String, accepted: String| {
             Err(Error::Input { name: output.name.clone(), found, accepted })

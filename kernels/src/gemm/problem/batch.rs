@@ -1,4 +1,4 @@
-//! Problems of several products: batches and groups.
+//! Problems of several GEMMs: batches and groups.
 
 use girih_codegen::gemm::{Batch, MAX_BATCHES, MAX_GROUPS, MAX_STRIDE};
 
@@ -7,9 +7,8 @@ use crate::Error;
 use crate::gemm::matrix::Matrix;
 
 impl Problem {
-    /// As many products as `count`, whose matrices are `strides` elements apart, those of A, of B and of C: CuTe's mode L. Matrices
-    /// without a stride follow each other without a gap, and a stride of a single matrix is nobody's. All products have the same A, or B, where its stride is 0. The pitches are those of each
-    /// matrix.
+    /// A batch of `count` GEMMs, whose matrices A, B and C are `strides` elements apart: CuTe's mode L. Matrices without a stride are contiguous.
+    /// With a stride of 0 all GEMMs have the same A, or B. The pitches are those of each matrix.
     ///
     /// # Errors
     /// [`Error::Extent`] for a count above [`MAX_BATCHES`], or a stride above [`MAX_STRIDE`]; [`Error::BatchStride`] for matrices of C that
@@ -38,12 +37,12 @@ impl Problem {
         Problem { a, b, c, grouped: None, ..self }.checked_batch()
     }
 
-    /// As many products as `count`, of which each A, B and C is at an address of its own (`cublasGemmBatchedEx`). A launch is given the
-    /// buffers of each operand ([`Gemm::run_pointers`](crate::gemm::Gemm::run_pointers)), of which several products may have the same A or B. Their
-    /// addresses are multiples of 16 bytes, or of what [`Problem::with_alignments`] says, and the pitches are those of each matrix.
+    /// A batch of `count` GEMMs, each of whose A, B and C has an address of its own (`cublasGemmBatchedEx`). A launch gets the buffers of each
+    /// operand ([`Gemm::run_pointers`](crate::gemm::Gemm::run_pointers)). Several GEMMs may have the same A or B. The addresses are multiples of 16
+    /// bytes, or of the alignments of [`Problem::with_alignments`]. The pitches are those of each matrix.
     ///
-    /// Of an epilogue's inputs, a matrix is given in the same way, and may be C; a row or a column as of a batch at strides
-    /// ([`Problem::batched`]), as are the outputs besides C.
+    /// A matrix that the epilogue reads is given in the same way, and may be C. Rows and columns are at strides, as in [`Problem::batched`], and so
+    /// are the outputs other than C.
     ///
     /// # Errors
     /// [`Error::Extent`] for a count above [`MAX_BATCHES`].
@@ -75,21 +74,19 @@ impl Problem {
         Ok(Problem { a, b, c, grouped: None, ..self })
     }
 
-    /// How many products there are, if their matrices are at addresses of their own ([`Problem::by_pointers`]).
+    /// The number of GEMMs, if their matrices are at addresses of their own ([`Problem::by_pointers`]).
     pub fn pointers(&self) -> Option<i64> {
         self.c.by_pointers.then_some(self.c.batches)
     }
 
-    /// As many products as groups, as a mixture of experts has them: the rows of A and C follow each other group by group, and M is how many
-    /// rows there are of all groups. Each group has a B of its own; these are `stride` elements apart, without a gap if there is no stride,
-    /// and all groups have the same where it is 0.
+    /// A grouped GEMM, as in a mixture of experts: the rows of A and C are contiguous group by group, and M is the number of rows of all groups. Each
+    /// group has a B of its own. The matrices B are `stride` elements apart, contiguous without a stride, and the same for all groups if it is 0.
     ///
-    /// A launch gives as `"offsets"`, beside the inputs of the epilogue ([`Gemm::run_with`](crate::gemm::Gemm::run_with)), a buffer of u32 that
-    /// has one more than there are groups: group `g` has the rows from the `g`-th of them to the next one. They are read when the kernel
-    /// runs, so that a kernel before it may compute them. Rows of C that no group has are left as they are, and nothing outside of C is
-    /// written, whatever the offsets are.
+    /// A launch gives as `"offsets"`, along with the inputs of the epilogue ([`Gemm::run_with`](crate::gemm::Gemm::run_with)), a buffer of `groups +
+    /// 1` u32: group `g` has the rows `offsets[g] .. offsets[g + 1]`. The kernel reads the offsets when it runs, so an earlier kernel may compute
+    /// them. Rows of C without a group are not written, and nothing outside of C is written, for any offsets.
     ///
-    /// Of an epilogue's inputs, a row is that of all groups, or each group has its own ([`Given::for_each`](crate::gemm::Given::for_each)); matrices
+    /// A row that the epilogue reads is shared by all groups, or each group has its own ([`Given::for_each`](crate::gemm::Given::for_each)). Matrices
     /// and columns are laid out as C is.
     ///
     /// # Errors
@@ -118,17 +115,17 @@ impl Problem {
         Problem { a, b: self.b.repeated(groups, stride), c, grouped: Some(0), ..self }.checked_batch()
     }
 
-    /// How many groups there are, if the products are those of groups.
+    /// The number of groups of a grouped GEMM.
     pub fn groups(&self) -> Option<i64> {
         self.grouped.map(|mode| [self.b, self.a][mode].batches)
     }
 
-    /// How many products there are: those of a batch, or of groups.
+    /// The number of GEMMs: of a batch, or of groups.
     pub(in crate::gemm) fn products(&self) -> i64 {
         self.groups().unwrap_or(self.c.batches)
     }
 
-    /// Which products a kernel for this problem computes.
+    /// The batch that a kernel for this problem computes.
     pub(in crate::gemm) fn batch(&self) -> Batch {
         match self.grouped {
             Some(mode) => Batch::Grouped { mode },
@@ -138,7 +135,7 @@ impl Problem {
         }
     }
 
-    /// The problem, if the strides of a batch are within the limits, and no two products have an element of C in common.
+    /// The problem, if the strides of a batch are within the limits, and no two GEMMs have an element of C in common.
     pub(super) fn checked_batch(self) -> Result<Problem, Error> {
         let matrices = [("stride of A", self.a), ("stride of B", self.b), ("stride of C", self.c)];
         for (what, matrix) in matrices.into_iter().filter(|(_, matrix)| matrix.batches > 1) {
@@ -150,7 +147,7 @@ impl Problem {
         }
     }
 
-    /// How many products of equal extents there are.
+    /// The number of GEMMs of equal extents.
     pub fn batches(&self) -> i64 {
         self.c.batches
     }

@@ -1,4 +1,4 @@
-//! How the matrices of a problem are laid out.
+//! The layouts of a problem's matrices.
 
 use girih_codegen::gemm::Major;
 

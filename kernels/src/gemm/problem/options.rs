@@ -36,7 +36,7 @@ impl Problem {
         is_promoted(self.dtype) && !self.fast
     }
 
-    /// The same with an epilogue, for which a kernel needs registers beside the accumulators.
+    /// The same with an epilogue, for which a kernel needs registers in addition to the accumulators.
     #[must_use]
     pub fn with_epilogue(self, epilogue: &Epilogue) -> Problem {
         Problem { fused: !epilogue.is_empty(), reduces: !epilogue.outputs().is_empty(), ..self }
@@ -91,7 +91,7 @@ impl Problem {
         self.gated
     }
 
-    /// Whether an epilogue has outputs besides C ([`Problem::with_epilogue`]).
+    /// Whether an epilogue has outputs other than C ([`Problem::with_epilogue`]).
     pub fn reduces(&self) -> bool {
         self.reduces
     }

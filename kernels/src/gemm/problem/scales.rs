@@ -10,7 +10,7 @@ use crate::Error;
 impl Problem {
     /// The same with a B, the weights, of numbers of 8 bits with scales: element `(n,k)` of B is that number times scale `(n, k / group)`. The
     /// scales are a matrix of N x groups in which the scales of a group follow each other, and the groups begin
-    /// [`Problem::pitch_of_scales`] apart. A launch gives it as `"scales"`, beside the inputs of the epilogue ([`Gemm::run_with`](crate::gemm::Gemm::run_with)). A
+    /// [`Problem::pitch_of_scales`] apart. A launch gives it as `"scales"`, along with the inputs of the epilogue ([`Gemm::run_with`](crate::gemm::Gemm::run_with)). A
     /// and the products are of bf16. Kernels of sm_90 compute this, where A may be contiguous along any mode, and B along K alone.
     ///
     /// The numbers become bf16 without being rounded, the products of a group are summed up as `wgmma` sums products of bf16, and each of
@@ -61,7 +61,7 @@ impl Problem {
     /// The same with 8-bit floats in blocks, each of which has a scale in f32: element `(m,k)` of A is its number times scale `(m, k / 128)` of
     /// A, element `(n,k)` of B its number times scale `(n / 128, k / 128)` of B. The scales of A are a matrix of M x groups in which the
     /// scales of a group follow each other, and the groups begin [`Problem::pitch_of_scales`] apart, and those of B are such a matrix of
-    /// `ceil(N / 128)` x groups. A launch gives them as `"scales_a"` and `"scales_b"`, beside the inputs of the epilogue
+    /// `ceil(N / 128)` x groups. A launch gives them as `"scales_a"` and `"scales_b"`, along with the inputs of the epilogue
     /// ([`Gemm::run_with`](crate::gemm::Gemm::run_with)). This is how DeepSeek's models quantise activations and weights. Kernels of sm_90 compute
     /// it, in every layout.
     ///

@@ -82,7 +82,7 @@ struct Line {
     run: String,
     warp: usize,
     line: u32,
-    /// The step of the warp after which the line is looked for; from the first step on if there is none behind it.
+    /// The step of the warp after which the line is looked for; from the first step on if there is none after it.
     after: usize,
 }
 

@@ -175,7 +175,7 @@ impl Record {
         Register { name, ty: *ty, lanes: value.lanes, written: value.written }
     }
 
-    /// What is in flight after a step, by its number in the block.
+    /// What is in flight after a step, by its index in the block.
     pub(super) fn in_flight(&self, step: u32) -> impl Iterator<Item = &InFlight> {
         self.bulk.at(step).into_iter().chain(self.own.iter().filter_map(move |own| own.at(step))).flatten()
     }

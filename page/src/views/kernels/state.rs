@@ -11,7 +11,7 @@ use super::record::{Record, Step};
 pub(super) struct State {
     warp: usize,
     step: usize,
-    /// The step's number among those of all warps, and the neighbours there: warp and step.
+    /// The step's index among those of all warps, and the neighbours there: warp and step.
     number: u32,
     before: Option<[usize; 2]>,
     after: Option<[usize; 2]>,

@@ -152,7 +152,7 @@ impl Table {
     fn colour(&self, cell: i64, most: i64, modes: &[Lay; 2], Colours { by, level, bits }: &Colours) -> u32 {
         let value = self.values[cell as usize];
         let counted = |number: i64, count: i64| Palette::of_threads(count).thread(number);
-        // The number of the piece of memory, of so many bits, in which the element is.
+        // The number of the piece of memory, of this many bits, in which the element is.
         let pieces = |value: i64, piece: i128| (i128::from(value) * i128::from(*bits)).div_euclid(piece);
         let coordinate = self.coordinate(cell);
         let inside =

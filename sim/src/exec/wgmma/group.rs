@@ -1,4 +1,4 @@
-//! What the four warps of a warpgroup do together. Each operation belongs to all four, which must issue the same.
+//! The operations that the four warps of a warpgroup issue together. Each operation belongs to all four, which must issue the same.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -49,7 +49,7 @@ pub(super) struct Operation {
     pub(super) matrices: Option<Arc<(Option<Elements>, Elements)>>,
     /// How many warps have written their part of the result to registers.
     pub(super) taken: u32,
-    /// The shadow's number of the operation.
+    /// The shadow's index of the operation.
     pub(super) shadow: u32,
 }
 

@@ -1,4 +1,4 @@
-//! How `wgmma` operations read shared memory, and what the shadow is told of these reads.
+//! The reads of shared memory by `wgmma`, and their records in the shadow.
 
 use std::ops::Range;
 use std::sync::Arc;

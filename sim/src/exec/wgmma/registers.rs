@@ -21,7 +21,7 @@ struct Use {
     last: u64,
 }
 
-/// What a `wgmma` uses a register for.
+/// The role of a register in a `wgmma`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
     #[default]

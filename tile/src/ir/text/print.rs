@@ -47,7 +47,7 @@ pub(super) fn is_name(text: &str) -> bool {
         && text != "mut"
 }
 
-/// The words by which parameters are referred to: their names where these tell them apart.
+/// The words by which parameters are referred to: their names where these distinguish them.
 fn words<'a>(names: impl Iterator<Item = &'a str> + Clone) -> impl Iterator<Item = String> {
     names.clone().enumerate().map(move |(i, name)| {
         if is_name(name) && names.clone().filter(|other| *other == name).count() == 1 {

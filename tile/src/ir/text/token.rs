@@ -1,4 +1,4 @@
-//! A line of text as words.
+//! The tokens of a line of text.
 
 use girih_tensor::DType;
 
@@ -12,7 +12,7 @@ pub(super) enum Token {
     Word(String),
     /// `%3`.
     Value(String),
-    /// What begins like a number.
+    /// A token that begins like a number.
     Number(String),
     /// A string in quotes.
     Text(String),
@@ -50,13 +50,13 @@ impl Line {
             }
             '"' => self.text(rest)?,
             c if c.is_ascii_digit() || c == '-' => {
-                // A sign belongs to what it begins, and to an exponent.
+                // A sign is part of a number that it begins, and of an exponent.
                 let mut end = run(1, ".");
                 let decimal = !rest.starts_with("0x");
                 if decimal && rest[..end].ends_with('e') && rest[end..].starts_with(['-', '+']) {
                     end = run(end + 1, "");
                 }
-                // `%3..%4` has no numbers, but `0..` must not be one.
+                // `%3..%4` contains no numbers, but `0..` must not be read as a number `0.`.
                 (Token::Number(rest[..end].to_string()), end)
             }
             c if c.is_ascii_alphabetic() || c == '_' || c == '@' => {
@@ -101,7 +101,7 @@ impl Line {
         self.tokens.get(self.at)
     }
 
-    /// An error that says what is here instead of what is accepted.
+    /// An error with the token that is here and the accepted one.
     pub(super) fn expected<T>(&self, what: &str) -> Result<T> {
         let found = match self.peek() {
             None => "the end of the line".to_string(),
@@ -117,14 +117,14 @@ impl Line {
         if self.has(sign) { Ok(()) } else { self.expected(&format!("`{sign}`")) }
     }
 
-    /// Takes a sign if it is here.
+    /// Consumes a sign if it is here.
     pub(super) fn has(&mut self, sign: char) -> bool {
         let has = self.peek() == Some(&Token::Sign(sign));
         self.at += usize::from(has);
         has
     }
 
-    /// Takes a word if it is here.
+    /// Consumes a word if it is here.
     pub(super) fn has_word(&mut self, word: &str) -> bool {
         let has = matches!(self.peek(), Some(Token::Word(found)) if found == word);
         self.at += usize::from(has);
@@ -135,19 +135,19 @@ impl Line {
         if self.has_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
     }
 
-    /// Takes what a token is, if it is that.
+    /// Consumes a token if `is` accepts it.
     pub(super) fn take<T>(&mut self, what: &str, is: impl FnOnce(&Token) -> Option<T>) -> Result<T> {
         let Some(found) = self.peek().and_then(is) else { return self.expected(what) };
         self.at += 1;
         Ok(found)
     }
 
-    /// Takes a word.
+    /// Consumes a word.
     pub(super) fn word(&mut self, what: &str) -> Result<String> {
         self.take(what, |token| if let Token::Word(word) = token { Some(word.clone()) } else { None })
     }
 
-    /// Takes a name, in quotes or not.
+    /// Consumes a name, in quotes or not.
     pub(super) fn name(&mut self) -> Result<String> {
         if let Some(Token::Text(_)) = self.peek() { self.text_token() } else { self.word("a name") }
     }
@@ -156,7 +156,7 @@ impl Line {
         self.take("a string", |token| if let Token::Text(text) = token { Some(text.clone()) } else { None })
     }
 
-    /// Takes a word or a number as text.
+    /// Consumes a word or a number as text.
     pub(super) fn lexeme(&mut self, what: &str) -> Result<String> {
         self.take(what, |token| match token {
             Token::Word(text) | Token::Number(text) => Some(text.clone()),
@@ -171,7 +171,7 @@ impl Line {
         })
     }
 
-    /// A list in which commas are between items, up to a sign, which is taken.
+    /// A list separated by commas, up to a sign, which is consumed.
     pub(super) fn list<T>(
         &mut self,
         end: char,

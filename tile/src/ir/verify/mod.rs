@@ -1,4 +1,4 @@
-//! Whether a function keeps the rules that all passes rely on.
+//! The verifier: the rules of a function on which all passes rely.
 
 mod types;
 
@@ -29,7 +29,7 @@ fn broken<T>(why: impl Into<String>) -> Result<T> {
     Err(Error::Verify(why.into()))
 }
 
-/// What a region belongs to.
+/// The owner of a region.
 #[derive(Clone, Debug)]
 enum Around {
     /// A loop that carries values of these types.

@@ -27,7 +27,7 @@ impl<T, const R: usize> Array<T, R> {
         Array { id: Some(id), of: PhantomData }
     }
 
-    /// The array in the program; none for a part whose bounds were refused.
+    /// The array in the program; `None` for a part whose bounds were refused.
     pub(crate) fn id(&self) -> Option<ArrayId> {
         self.id
     }
@@ -103,7 +103,7 @@ impl<T, const R: usize> DerefMut for PartMut<'_, T, R> {
     }
 }
 
-/// The block's number along an axis of the grid, 0 to 2.
+/// The block's index along an axis of the grid, 0 to 2.
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn bid(axis: usize) -> Scalar<i32> {

@@ -13,7 +13,7 @@ use crate::ops::Arg;
 use crate::ops::indexed::{Along, Elements};
 use crate::stage::Item;
 
-/// What is stored into an array of `T`: tiles whose type becomes `T` by promotion, and constants.
+/// A value that is stored into an array of `T`: a tile whose type becomes `T` by promotion, or a constant.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not stored into an array of `{T}`",
     note = "tiles whose type becomes the array's by promotion are, and constants; cast others by `.to::<T>()`"
@@ -64,7 +64,7 @@ macro_rules! elements {
                 self
             }
 
-            /// What masked elements, and those outside of the array, are gathered as; 0, unless this is said.
+            /// The value that masked elements, and those outside of the array, are gathered as. Without it they are 0.
             #[must_use]
             pub fn padding(mut self, padding: impl Update<T>) -> Self {
                 self.padding = Some(padding.item());

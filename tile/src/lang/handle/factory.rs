@@ -11,7 +11,7 @@ use crate::ir::{Dims, Kind, Type};
 use crate::ops;
 use crate::stage::{Item, Raw, Staged, apply};
 
-/// A number of Rust that a tile can be full of, converted to the tile's dtype. Integers must be numbers of the dtype.
+/// A number of Rust, or a scalar, that fills a tile. It is converted to the tile's dtype. An integer must be representable in the dtype.
 #[diagnostic::on_unimplemented(
     message = "a tile of constants cannot be full of `{Self}`",
     note = "numbers, bool and scalars can be"
@@ -42,7 +42,7 @@ impl<T> Fill for Tile<T> {
     }
 }
 
-/// A tile of a shape, full of a number, or of the value of a scalar.
+/// A tile of a shape, filled with a number or the value of a scalar.
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn full<T: Elem>(shape: impl Shape, value: impl Fill) -> Tile<T> {
@@ -73,21 +73,21 @@ pub fn ones<T: Elem>(shape: impl Shape) -> Tile<T> {
     full(shape, 1.0)
 }
 
-/// A scalar of a number.
+/// A scalar with the value of a number.
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn scalar<T: Elem>(value: impl Fill) -> Tile<T> {
     full((), value)
 }
 
-/// A constant of its own type: it promotes as a scalar does.
+/// A constant with the dtype of its Rust type. It promotes as a scalar does.
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn strict<T: Elem>(value: T) -> Tile<T> {
     Tile::of(apply("strict", &[], |build, _| Ok(build.full(T::DTYPE, Dims::SCALAR, constant(value)))))
 }
 
-/// A number as a constant. What f64 does not hold, the greatest integers, is read from how they print.
+/// A number as a constant. Integers are parsed from their printed form, since f64 does not represent all of them.
 fn constant<T: Element>(value: T) -> Const {
     match format!("{value:?}").parse::<i128>() {
         Ok(n) if T::DTYPE.is_integer() => Const::Int(n),

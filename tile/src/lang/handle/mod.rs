@@ -1,4 +1,4 @@
-//! What kernels are written with: tiles, scalars, arrays, and views of arrays.
+//! The types that kernels are written with: tiles, scalars, arrays, and views of arrays.
 
 /// Operations on a tile: the methods, what errors call them, and what builds them.
 macro_rules! operations {
@@ -120,7 +120,7 @@ impl<T: Elem> Tile<T> {
     }
 }
 
-/// What an operation makes of a tile.
+/// The result of an operation on one tile.
 #[track_caller]
 fn one<T: Elem, U>(
     name: &'static str,

@@ -5,7 +5,7 @@ use crate::dtype::Const;
 use crate::elem::{Elem, Loose, Promote};
 use crate::stage::Item;
 
-/// A tile, or a constant: an `i64` or an `f64`, which take the dtype of the tile that they meet.
+/// A tile, or a constant: an `i64` or an `f64`, which take the dtype of the other operand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand of tile functions",
     note = "tiles, integer constants (`i64`) and float constants (`f64`) are; `strict(x)` is a tile of x's own type"

@@ -2,7 +2,7 @@
 
 use crate::stage::{Item, apply_all};
 
-/// What [`printf!`](crate::printf) calls.
+/// The function that [`printf!`](crate::printf) calls.
 #[doc(hidden)]
 #[track_caller]
 pub fn print(format: &str, items: &[Item]) {

@@ -53,7 +53,7 @@ pub fn mma<A: Mma<C, B>, B: Elem, C: Elem>(a: Tile<A>, b: Tile<B>, acc: Tile<C>)
 }
 
 /// The product of two tiles as NumPy's `matmul`, in their common type: matrices, batches of them, and tiles of rank 1, which are a row before a matrix
-/// and a column behind it. Sums are computed in f32, of f64 in f64 and of integers in i32, and cast to the common type at the end.
+/// and a column after it. Sums are computed in f32, of f64 in f64 and of integers in i32, and cast to the common type at the end.
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn matmul<A: Promote<B>, B: Elem>(a: Tile<A>, b: Tile<B>) -> Tile<A::Out>

@@ -110,7 +110,7 @@ impl<T: ToFloat> Tile<T> {
     note = "a tile, and tuples of up to four tiles, are; with an identity of the same form"
 )]
 pub trait Together: Copy {
-    /// What changes nothing: a number for each tile.
+    /// The identity of the operation: a number for each tile.
     type Identity: Copy;
     #[doc(hidden)]
     fn raws(self) -> Vec<Raw>;

@@ -1,4 +1,4 @@
-//! Shapes and order of elements.
+//! Operations on shapes and on the order of elements.
 
 use super::index::{Extents, Shape};
 use super::operand::IntoItem;
@@ -36,7 +36,7 @@ impl<T: Elem> Tile<T> {
         self.transpose()
     }
 
-    /// The tile stretched to a shape by the rules of broadcasting.
+    /// The tile broadcast to a shape.
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn broadcast_to(self, shape: impl Shape) -> Tile<T> {

@@ -1,6 +1,6 @@
 //! Cooperation of blocks: tickets with decoupled look-back, and the last block.
 //!
-//! All of it is written in the language: atomic operations, loads that are repeated until another block has stored, and reductions.
+//! The functions are written in the tile language: atomic operations, loads that are repeated until another block has stored, and reductions.
 
 use girih_tile_macros::function;
 
@@ -8,22 +8,22 @@ use super::{Array, Scalar, arange, assert_, full, num_blocks, reduce, scalar, se
 use crate::elem::Num;
 use crate::ir::{Order, Scope};
 
-/// What a word says of its turn: its own elements are combined, and those of all before it too.
+/// States of a block's word: its own elements are combined, and those of all blocks before it too.
 const OWN: i32 = 1;
 const ALL: i64 = 2;
 
-/// A block's place in an order of the blocks of a grid of one axis, which is that in which they begin: a block may wait for those before it,
-/// however the device deals blocks out.
+/// A block's ticket: its position in the order in which the blocks of a one-dimensional grid begin. A block may wait for the blocks before it, in
+/// whatever order the device schedules them.
 ///
-/// The order is kept in an array of `u64` with one element more than the grid has blocks, which is zeroed once, when it is made. What a
-/// launch leaves in it is as good for the next one, of any kernel and grid, unless that launch has failed; launches that run at the same
-/// time have arrays of their own.
+/// The state is an array of `u64` with one element more than the grid has blocks, which is zeroed once, when it is allocated. The next launch, of any
+/// kernel and grid, may use the same array without clearing it, unless the launch has failed. Launches that run at the same time need separate
+/// arrays.
 ///
 /// # Examples
 /// ```
 /// use girih_tile::prelude::*;
 ///
-/// /// Each block's number, and the numbers of all before it, in the order in which they begin.
+/// /// Each block's index, and the numbers of all before it, in the order in which they begin.
 /// #[kernel]
 /// fn sums(x: &Array<i32, 1>, y: &mut Array<i32, 1>, state: &mut Array<u64, 1>) {
 ///     let turn = Turn::take(state);
@@ -42,34 +42,33 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Takes the next turn. A kernel takes one, in every block.
+    /// Takes the next ticket. Every block of the kernel takes one.
     #[function(crate = crate)]
     pub fn take(state: &mut Array<u64, 1>) -> Turn {
         let blocks = num_blocks(0);
         assert_(state.dim(0) > blocks, "the state of turns has an element for each block, and one more");
-        // The first word counts turns below, and launches above.
+        // The lower half of the first word counts tickets, the upper half launches.
         let clock = state.elements_mut().memory_order(Order::Relaxed, Scope::Device).atomic_add((0,), 1);
         let number = (clock & 0xffff_ffff).to::<i32>();
         if number == blocks - 1 {
-            // All have begun: the next launch begins at 0.
+            // All blocks have begun: the next launch begins at 0.
             let next = strict(1u64 << 32) - blocks.to::<u64>();
             state.elements_mut().memory_order(Order::Relaxed, Scope::Device).atomic_add((0,), next);
         }
         Turn { number, launch: (clock >> 32).to::<u32>() & 0x3fff_ffff }
     }
 
-    /// How many blocks have taken a turn before: 0 to `num_blocks(0) - 1`.
+    /// The number of blocks that have taken a ticket before: 0 to `num_blocks(0) - 1`.
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn number(self) -> Scalar<i32> {
         self.number
     }
 
-    /// What the blocks before this one have, combined in the order of their turns, by decoupled look-back (Merrill and Garland, "Single-pass
-    /// Parallel Prefix Scan with Decoupled Look-back", 2016). `own` is what this block has, of 32 bits; `identity` combined with anything
-    /// changes nothing, and `f` is associative. All blocks do this once, `window` words at a time: as many as a block has threads
-    /// are read at once.
+    /// The combined values of all earlier blocks in the order of their tickets, by decoupled look-back (Merrill and Garland, "Single-pass Parallel
+    /// Prefix Scan with Decoupled Look-back", 2016). `own` is the value of this block, of 32 bits. `identity` is the identity of `f`, which is
+    /// associative. All blocks call this once. Each step reads `window` words, at most the threads of a block.
     ///
-    /// Of floats, which sums are added first depends on which block is how far.
+    /// The order of floating-point additions depends on the blocks' timing.
     #[track_caller]
     pub fn before<T: Num>(
         self,
@@ -82,7 +81,8 @@ impl Turn {
         self.since(state, own, full::<bool>((), false), identity, window, f)
     }
 
-    /// [`Turn::before`] from the last block on that begins anew: what is before such a block is not combined with what it has.
+    /// As [`Turn::before`], restarted at each block with `anew`: the values of blocks before it are left out, and its own result is `own` (a
+    /// segmented scan).
     #[function(crate = crate)]
     pub fn since<T: Num>(
         self,
@@ -103,15 +103,15 @@ impl Turn {
         let mut before = strict(identity);
         let mut end = self.number;
         loop {
-            // The words of the turns end - 1, end - 2, ...
+            // The words of the tickets end - 1, end - 2, ...
             let places = end - arange::<i32>(window);
             let words = state.elements_mut().memory_order(Order::Relaxed, Scope::Device).gather((places,));
             let low = (words & 0xffff_ffff).to::<u32>();
-            // What an earlier launch has left says nothing, and before the first turn there is nothing.
+            // A word of an earlier launch counts as empty, and the block of the first ticket has no predecessors.
             let said = select(low >> 2 == self.launch, low & 3, 0).to::<i32>();
             let said = select(places > 0, said, ALL);
             let values = select(places > 0, (words >> 32).to::<u32>().bitcast::<T>(), strict(identity));
-            // From the nearest on: as far as turns have said their own, up to one that has said all.
+            // Combines words from the nearest ticket on while they are `OWN`, up to the first that is `ALL`.
             let (said, value) = reduce((said, values), 0, (OWN, identity), |near, far| {
                 let goes_on = near.0 == i64::from(OWN);
                 (select(goes_on, far.0, near.0), select(goes_on, f(far.1, near.1), near.1))
@@ -126,7 +126,7 @@ impl Turn {
         before
     }
 
-    /// Stores this turn's word. What it says and the value are one store, so that who reads one has the other.
+    /// Stores this ticket's word. The state and the value are one store, so that a reader gets both.
     fn say<T: Num>(self, state: &mut Array<u64, 1>, what: Scalar<u32>, value: Scalar<T>) {
         let low = (self.launch << 2) | what;
         let word = (value.bitcast::<u32>().to::<u64>() << 32) | low.to::<u64>();
@@ -135,8 +135,8 @@ impl Turn {
     }
 }
 
-/// Whether a block is the last of the grid to come here, and has before it what all others stored before they came. `count` is an array of
-/// one element, which is zeroed once, when it is made: the last block leaves 0 for the next launch.
+/// Whether a block is the last of the grid to call this. The last block sees all stores that the others did before their calls. `count` is an array
+/// of one element, which is zeroed once, when it is allocated. The last block resets it for the next launch.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Views: an array as tiles, by which it is loaded and stored.
+//! Views: an array cut into tiles, which are loaded and stored.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,13 +13,13 @@ use crate::ops::Arg;
 use crate::ops::memory::Tiles;
 use crate::stage::{Item, Raw, apply, apply_all, with};
 
-/// An array as tiles that are loaded. `at` counts tiles along each axis.
+/// An array cut into tiles that are loaded. `at` counts tiles along each axis.
 pub struct View<'a, T, const R: usize> {
     tiles: Option<Tiles>,
     of: PhantomData<&'a Array<T, R>>,
 }
 
-/// An array as tiles that are loaded and stored. `at` counts tiles along each axis.
+/// An array cut into tiles that are loaded and stored. `at` counts tiles along each axis.
 pub struct ViewMut<'a, T, const R: usize> {
     tiles: Option<Tiles>,
     of: PhantomData<&'a mut Array<T, R>>,
@@ -39,13 +39,13 @@ impl<T: Elem, const R: usize> Array<T, R> {
         Some(Tiles::new(self.id()?, dims(&tile.extents())?))
     }
 
-    /// The array as tiles of these extents: one for each axis, or `()` for scalars.
+    /// The array cut into tiles of these extents: one for each axis, or `()` for scalars.
     #[track_caller]
     pub fn tiles(&self, tile: impl OfTile<R>) -> View<'_, T, R> {
         View { tiles: self.view(tile), of: PhantomData }
     }
 
-    /// The array as tiles of these extents, to be stored.
+    /// The array cut into tiles of these extents, which can be stored.
     #[track_caller]
     pub fn tiles_mut(&mut self, tile: impl OfTile<R>) -> ViewMut<'_, T, R> {
         ViewMut { tiles: self.view(tile), of: PhantomData }
@@ -75,7 +75,7 @@ impl<const R: usize> OfTile<R> for () {
     }
 }
 
-/// An access of tiles or elements by an index, operands, and further ones where there are some; poison where these themselves were refused.
+/// Records an access of tiles or elements at an index, with operands and optional operands. Returns poison if the view or an operand was refused.
 #[track_caller]
 pub(super) fn access<O, const N: usize, const M: usize>(
     name: &'static str,
@@ -115,25 +115,25 @@ macro_rules! view {
                 self
             }
 
-            /// What a load gives for elements outside of the array; anything, unless this is said.
+            /// The value of loaded elements outside of the array. Without it they are undetermined.
             #[must_use]
             pub fn padding(self, padding: Padding) -> Self {
                 self.with(|tiles| tiles.padding = padding)
             }
 
-            /// How far ahead accesses may be issued, 1 to 10.
+            /// The latency of accesses, 1 to 10: loads in a loop are prefetched further ahead if it is higher.
             #[must_use]
             pub fn latency(self, latency: i64) -> Self {
                 self.with(|tiles| tiles.latency = Some(latency))
             }
 
-            /// Whether TMA copies may be taken.
+            /// Whether accesses may use TMA.
             #[must_use]
             pub fn tma(self, allowed: bool) -> Self {
                 self.with(|tiles| tiles.tma = allowed)
             }
 
-            /// The distance of neighbouring tiles along each axis, in elements: tiles overlap, or leave gaps.
+            /// The distance in elements of neighbouring tiles along each axis. Tiles may overlap or leave gaps.
             #[track_caller]
             #[must_use]
             pub fn steps(mut self, steps: [usize; R]) -> Self {
@@ -153,13 +153,13 @@ macro_rules! view {
                 self.with(|tiles| tiles.axes = Dims::new(&axes))
             }
 
-            /// The order that accesses keep with others, and who sees it.
+            /// The memory order and the scope of accesses.
             #[must_use]
             pub fn memory_order(self, order: Order, scope: Scope) -> Self {
                 self.with(|tiles| (tiles.order, tiles.scope) = (order, Some(scope)))
             }
 
-            /// Accesses without a check of bounds.
+            /// Accesses without a bounds check.
             ///
             /// # Safety
             /// All elements of each tile that is accessed must be in the array.
@@ -186,7 +186,7 @@ macro_rules! view {
                 }))
             }
 
-            /// Loads the tile at an index where a mask holds; `other` is elsewhere.
+            /// Loads the elements of the tile at an index for which the mask is true. The other elements are `other`.
             #[track_caller]
             #[must_use = "a load changes nothing: it returns the tile"]
             pub fn load_masked(&self, at: impl At<R>, mask: Tile<bool>, other: impl Update<T>) -> Tile<T> {
@@ -212,7 +212,7 @@ macro_rules! atomics {
             $(
                 #[doc = $doc]
                 ///
-                /// Relaxed, and seen by the device, unless the view has a memory order. Elements outside of the array are left out.
+                /// The order is relaxed and the scope is the device, unless the view has a memory order. Elements outside of the array are skipped.
                 #[track_caller]
                 pub fn $name(&mut self, at: impl At<R>, update: impl Update<T>) {
                     access(Rmw::$rmw.name(), self.tiles, at.items(), [update.item()], [], |build, tiles, at, [update], []| {
@@ -224,12 +224,12 @@ macro_rules! atomics {
     };
 }
 atomics! {
-    atomic_add Add "Adds a tile to that at an index, each element atomically.";
-    atomic_min Min "Takes the least of a tile and that at an index, each element atomically.";
-    atomic_max Max "Takes the greatest of a tile and that at an index, each element atomically.";
-    atomic_and And "Bitwise and of a tile and that at an index, each element atomically.";
-    atomic_or Or "Bitwise or of a tile and that at an index, each element atomically.";
-    atomic_xor Xor "Bitwise exclusive or of a tile and that at an index, each element atomically.";
+    atomic_add Add "Adds a tile to the tile at an index, each element atomically.";
+    atomic_min Min "Stores the minimum of a tile and the tile at an index, each element atomically.";
+    atomic_max Max "Stores the maximum of a tile and the tile at an index, each element atomically.";
+    atomic_and And "Stores the bitwise and of a tile and the tile at an index, each element atomically.";
+    atomic_or Or "Stores the bitwise or of a tile and the tile at an index, each element atomically.";
+    atomic_xor Xor "Stores the bitwise exclusive or of a tile and the tile at an index, each element atomically.";
 }
 
 impl<T: Elem, const R: usize> ViewMut<'_, T, R> {
@@ -241,7 +241,7 @@ impl<T: Elem, const R: usize> ViewMut<'_, T, R> {
         });
     }
 
-    /// Stores a tile at an index where a mask holds.
+    /// Stores the elements of a tile at an index for which the mask is true.
     #[track_caller]
     pub fn store_masked<V: StoreTo<T>>(&mut self, at: impl At<R>, value: Tile<V>, mask: impl Mask) {
         let operands = [value.item(), mask.item()];
@@ -254,10 +254,10 @@ impl<T: Elem, const R: usize> ViewMut<'_, T, R> {
 macro_rules! apart {
     ($($name:ident by $options:ident;)*) => { $(
         impl<T: Elem, const R: usize> $name<'_, T, R> {
-            /// Takes the user's word for it that blocks store to different elements of this array.
+            /// Asserts that blocks store to disjoint elements of this array.
             ///
             /// # Safety
-            /// No two blocks may store to one element of the array; `reason` says why none do.
+            /// No two blocks may store to one element of the array. `reason` documents why.
             #[must_use]
             #[allow(unsafe_code, reason = "that blocks store apart is the caller's promise")]
             pub unsafe fn assume_disjoint(self, reason: &str) -> Self {
@@ -274,7 +274,7 @@ apart! {
     ElementsMut by of;
 }
 
-/// Notes the user's word that blocks store to different elements of an array.
+/// Records the assertion that blocks store to disjoint elements of an array.
 fn keep_apart(array: ArrayId, reason: &str) {
     with(|stage| {
         let (param, _) = stage.build.func().param_of(array);

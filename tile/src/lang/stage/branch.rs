@@ -1,4 +1,4 @@
-//! The frame around `if`.
+//! Staging of `if`.
 
 use super::carry::{Carry, Slot, Var};
 use super::loops::{changed, hosts, scalar_condition, set, tiles};
@@ -13,15 +13,15 @@ enum Pass {
     Else,
 }
 
-/// How a value's tiles are found, if its type has it.
+/// Finds the tiles in a value, if its type can be carried.
 type Carried<V> = for<'a> fn(&'a mut V) -> Option<&'a mut (dyn Carry + 'a)>;
 
-/// A branch that is built.
+/// A side of an `if` that has been built.
 struct Side<V> {
     region: RegionId,
     /// Whether it was left by `break` or `continue`.
     gone: bool,
-    /// The tiles in variables, then those in the branch's value; whether each could be used at the end of the branch.
+    /// The tiles in variables, then those in the value of the side, each with whether it can be used after the side.
     tiles: Vec<(Raw, bool)>,
     hosts: Vec<u64>,
     value: Option<V>,
@@ -69,18 +69,18 @@ pub fn if_<C: Condition, V>(condition: C) -> IfFrame<V> {
     }
 }
 
-/// What the two sides yield, and what comes of it.
+/// The values that the two sides yield, and the results.
 #[derive(Default)]
 struct Yields {
     types: Vec<Type>,
     then: Vec<Value>,
     other: Vec<Value>,
-    /// For each tile: the position among the results, or what it is without one.
+    /// For each tile: its position among the results, or its value if it has none.
     results: Vec<Result<usize, Raw>>,
 }
 
 impl Yields {
-    /// Adds a tile: what it is at the end of each side that was not left, and whether it could be used there.
+    /// Adds a tile: its value at the end of each side that was not left, and whether the value can be used there.
     fn add(
         &mut self,
         stage: &mut Stage,
@@ -126,7 +126,7 @@ impl<V> IfFrame<V> {
         }
     }
 
-    /// Which branch Rust takes now.
+    /// The side that Rust executes now.
     pub fn take(&mut self) -> bool {
         if !self.staged {
             return self.host;
@@ -137,7 +137,7 @@ impl<V> IfFrame<V> {
         fresh
     }
 
-    /// After a branch: the value of the `if`, once it has one. `carried` finds the tiles of the value.
+    /// After a side: the value of the `if`, once it is complete. `carried` finds the tiles of the value.
     pub fn join(&mut self, mut value: V, carried: Carried<V>, vars: &mut [Var<'_>]) -> Option<V> {
         if !self.staged {
             return Some(value);
@@ -157,7 +157,7 @@ impl<V> IfFrame<V> {
         self.over()
     }
 
-    /// After a branch that was left; whether all of the `if` was.
+    /// After a side that was left by `break` or `continue`. Returns whether both sides were left.
     pub fn diverge(&mut self, vars: &mut [Var<'_>]) -> bool {
         if self.staged {
             self.side(None, Vec::new(), Vec::new(), vars);
@@ -165,7 +165,7 @@ impl<V> IfFrame<V> {
         !self.staged || self.gone
     }
 
-    /// The value of the `if`, once both branches are built.
+    /// The value of the `if`, once both sides are built.
     pub fn over(&mut self) -> Option<V> {
         self.last.take()
     }

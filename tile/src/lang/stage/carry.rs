@@ -53,7 +53,7 @@ pub fn fingerprint(value: &impl Debug) -> u64 {
 pub struct Probe<'a, T: ?Sized>(pub &'a mut T);
 
 impl<'a, T: Carry> Probe<'a, T> {
-    /// What carries it.
+    /// The variable, if its type can be carried.
     pub fn carried(self) -> Option<&'a mut (dyn Carry + 'a)> {
         Some(self.0)
     }

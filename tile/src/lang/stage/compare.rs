@@ -1,4 +1,4 @@
-//! Comparisons: of tiles, tiles of truth values; of anything else, Rust's own.
+//! Comparisons: of tiles they give tiles of bool, of other types they are Rust's own.
 
 use super::each;
 use crate::elem::{Elem, Loose, Promote};

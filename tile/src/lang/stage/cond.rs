@@ -1,4 +1,4 @@
-//! Conditions, and `&&` and `||`: Rust's own of `bool`, both sides of scalars.
+//! Conditions, and `&&` and `||`: of `bool` they are Rust's own, of scalars both sides are evaluated.
 
 use super::{Item, Raw, apply, each};
 use crate::dtype::Const;
@@ -6,7 +6,7 @@ use crate::handle::Tile;
 use crate::ir::table::Each;
 use crate::ops::Mode;
 
-/// What `if` and `while` decide by: a `bool` while building, a scalar at run time.
+/// The condition of `if` and `while`: a `bool` while building, a scalar at run time.
 #[diagnostic::on_unimplemented(
     message = "a condition is a `bool` or a rank-0 `Tile<bool>`, not `{Self}`",
     note = "`x != 0` makes a condition of a number"
@@ -14,7 +14,7 @@ use crate::ops::Mode;
 pub trait Condition: Copy {
     /// Whether it is known at run time only.
     const STAGED: bool;
-    /// What is known while building.
+    /// The value while building.
     fn host(self) -> bool;
     /// The scalar.
     fn raw(self) -> Option<Raw>;

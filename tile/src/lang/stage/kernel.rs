@@ -1,4 +1,4 @@
-//! A whole build: parameters, and the run of the staging function.
+//! The build of a kernel: its parameters, and the run of the staging function.
 
 use super::{STAGE, Stage, with};
 use crate::elem::Elem;
@@ -10,7 +10,7 @@ use crate::ir::{Dialect, Func, Known, ScalarParam};
 #[cfg(feature = "launch")]
 use crate::launch::{Launch, ScalarArgument};
 
-/// What `#[kernel]` says of a kernel.
+/// The arguments of `#[kernel]`.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     /// Its name.
@@ -29,7 +29,7 @@ pub struct Header {
     note = "`&Array`, `&mut Array`, `Scalar` and tuples of scalars are; `#[tiles]` before a parameter asks for this of a struct of scalars"
 )]
 pub trait Parameter {
-    /// What the host passes.
+    /// The type of the host's argument.
     type Host: Copy;
     /// Declares the parameter of this name.
     fn declare(name: &str, facts: &Facts) -> Self;

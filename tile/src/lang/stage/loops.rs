@@ -1,4 +1,4 @@
-//! Frames around `for`, `while` and `loop`.
+//! Staging of `for`, `while` and `loop`.
 
 use girih_tensor::Element;
 
@@ -99,9 +99,9 @@ fn frame(at: Site, bounds: Option<[Raw; 3]>, number: Option<Type>, staged: bool)
     LoopFrame { at, depth, running }
 }
 
-/// What a `for` loop goes through: a range of scalars at run time, anything else while building.
+/// The iterable of a `for` loop: a range of scalars at run time, anything else while building.
 pub trait IntoLoop {
-    /// What the loop's pattern binds.
+    /// The type of the loop's pattern.
     type Item;
     /// The iterations that Rust makes.
     type Iter: Iterator<Item = Self::Item>;
@@ -189,7 +189,7 @@ impl Running {
             .collect();
     }
 
-    /// What the loop passes on of what variables hold now.
+    /// The values that the loop carries, of the current values of variables.
     fn passed(&self, stage: &mut Stage, at: Site, now: &[(&'static str, Raw)]) -> Vec<Value> {
         let mut values = Vec::new();
         for (i, (&(name, _), &ty)) in self.init.iter().zip(&self.types).enumerate() {

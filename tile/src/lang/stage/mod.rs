@@ -41,7 +41,7 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// What stands for the result of a refused operation. Operations on it are silent.
+    /// The result of a refused operation. Operations on it report nothing.
     pub(crate) const POISON: Raw = Raw { value: u32::MAX, build: 0 };
 }
 
@@ -50,11 +50,11 @@ impl Raw {
 pub enum Item {
     /// A tile.
     Tile(Raw),
-    /// A constant that takes the dtype of the tile that it meets.
+    /// A constant that takes the dtype of the tile that it is matched with.
     Loose(Const),
 }
 
-/// What an open region belongs to.
+/// The owner of an open region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opened {
     Loop,
@@ -76,7 +76,7 @@ pub(crate) struct Stage {
     number: u32,
     found: Vec<Diagnostic>,
     calls: Vec<(&'static str, Site)>,
-    /// Open regions besides the body.
+    /// Open regions other than the body.
     open: Vec<Open>,
     /// How often regions were left so far.
     leaves: usize,
@@ -147,7 +147,7 @@ impl Stage {
         Raw { value: value.0, build: self.number }
     }
 
-    /// The value of a handle: none for poison, or for one whose region is closed or that another build made.
+    /// The value of a handle: `None` for poison, or for one whose region is closed or that another build made.
     pub(crate) fn usable(&self, raw: Raw) -> Option<Value> {
         let value = Value(raw.value);
         (raw != Raw::POISON && raw.build == self.number && self.build.in_scope(value)).then_some(value)
@@ -157,7 +157,7 @@ impl Stage {
         (raw != Raw::POISON && raw.build == self.number).then(|| self.build.ty(Value(raw.value)))
     }
 
-    /// The operands as `ops` takes them; none if one is poison or was reported here.
+    /// The operands as `ops` takes them; `None` if one is poison or was reported here.
     fn args(&mut self, name: &'static str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
         let mut args = Vec::new();
         for item in items {
@@ -176,7 +176,7 @@ impl Stage {
         Some(args)
     }
 
-    /// The operands of an operation at this place; none if one is poison or was reported here.
+    /// The operands of an operation at this place; `None` if one is poison or was reported here.
     fn begin(&mut self, name: &'static str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
         let args = self.args(name, items, site)?;
         self.build.at(Some(site));
@@ -206,7 +206,7 @@ impl Stage {
         Some((values, left, right, depth))
     }
 
-    /// Closes the region of a combination of `values`; none if a result is of no use.
+    /// Closes the region of a combination of `values`; `None` if a result is of no use.
     fn close_combination(
         &mut self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! Ranges of loops: of numbers known while building they are Rust's own, of scalars they run at run time.
+//! Ranges of loops: Rust iterates over a range of numbers that are known while building, and the kernel over a range of scalars.
 
 use girih_tensor::Element;
 
@@ -9,7 +9,7 @@ use crate::handle::Tile;
 use crate::ir::table::Each;
 use crate::ops::Mode;
 
-/// What `a..b` of a `for` loop becomes.
+/// The range `a..b` of a `for` loop.
 #[diagnostic::on_unimplemented(
     message = "no range from `{Self}` to `{B}`",
     note = "integers of one Rust type, scalars of one integer type, and scalars with `i64` constants make ranges"

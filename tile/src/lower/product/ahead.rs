@@ -1,4 +1,4 @@
-//! Loads that are issued iterations before their tiles are multiplied ([`place::ahead`](crate::place::ahead)).
+//! Prefetches: loads that are issued some iterations before their tiles are multiplied ([`place::ahead`](crate::place::ahead)).
 
 use girih_codegen::algorithm::distributed::{Move, put, take};
 use girih_codegen::algorithm::fence_proxy_async;
@@ -21,39 +21,39 @@ use crate::lower::{Held, Lowering, register, unfit};
 use crate::place::ahead::{Early, Rounds};
 use crate::place::wgmma::choice::trace;
 
-/// The loops that are being written whose loads are iterations ahead.
+/// The enclosing loops with prefetches.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     loops: Vec<Iterations>,
 }
 
-/// A loop whose loads are iterations ahead.
+/// A loop with prefetches.
 #[derive(Clone, Debug)]
 struct Iterations {
     body: RegionId,
     /// The first slot.
     base: Expr,
-    /// The dtype of its number, the number of the next iteration that is loaded, its end and its step.
+    /// The dtype of the induction variable, its value in the next iteration that is prefetched, its end and its step.
     dtype: DType,
     next: Reg,
     end: Reg,
     by: Reg,
-    /// What is known of its number.
+    /// The range of its induction variable, if it is known.
     ranges: Option<(i64, i64, i64)>,
-    /// Whether there is such an iteration.
+    /// Whether there is a next iteration to prefetch.
     more: Reg,
     ring: CpAsyncRing,
-    /// The slots, in bytes from the first one.
+    /// The positions in the ring, as bytes from the first slot.
     state: RingState,
-    /// Tiles on their way through registers, and whether there are any.
+    /// The tiles that have been loaded to registers and not yet stored to a slot, and whether there are any.
     waiting: Vec<(OpId, Vec<Reg>)>,
     loaded: Reg,
-    /// The slot that they go to.
+    /// The slot to which they are stored.
     target: Expr,
 }
 
 impl Lowering<'_> {
-    /// Loads what the first iterations of a loop need, of which there is one at the least.
+    /// Prefetches the tiles of the first iterations of a loop that has at least one iteration.
     pub(crate) fn begin_ahead(
         &mut self,
         id: OpId,
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let early: Vec<(OpId, &Early)> = plan.products.ahead.of(rounds).collect();
         let scope = self.b.open_shared();
         let base = self.b.alloc_shared(rounds.bytes * rounds.stages, rounds.align)?;
-        // Others may still read what stood there.
+        // Other threads may still read the previous contents.
         self.meet_unless_clear();
         let ty = |load: OpId| plan.func.ty(plan.func.op(load).results[0]);
         let beyond = |&(load, early): &(OpId, &Early)| {
@@ -87,7 +87,7 @@ impl Lowering<'_> {
         self.b.move_all(std::slice::from_ref(&next), std::slice::from_ref(first))?;
         let always = self.bits(DType::Bool, 1)?;
         self.b.move_all(&[more.clone(), loaded.clone()], &[always.clone(), always])?;
-        // Tiles that go through registers are not waited for.
+        // Tiles that are loaded to registers need no wait.
         let ring = CpAsyncRing::new(rounds.stages, early.iter().any(|(_, early)| early.copied.is_ok()))?;
         let state = ring.state(&mut self.b, rounds.bytes);
         let iterations = Iterations {
@@ -112,7 +112,7 @@ impl Lowering<'_> {
         Ok(Some(scope))
     }
 
-    /// At the beginning of an iteration: waits for its tiles, and loads those of the last iteration under way.
+    /// At the beginning of an iteration: waits for its tiles, and prefetches the tiles of a later iteration.
     pub(crate) fn enter_ahead(&mut self, id: OpId) -> Result {
         let plan = self.plan;
         let missing = || unfit("an iteration of a loop without slots");
@@ -120,14 +120,14 @@ impl Lowering<'_> {
         let Iterations { base, ring, state, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
         let of_wgmma = plan.products.ahead.of(rounds).any(|(_, early)| early.tile.is_some());
         if of_wgmma {
-            // Products of the iteration before may read the slot that is filled now.
+            // MMAs of the iteration before may read the slot that is filled now.
             self.settle_all()?;
         }
         ring.wait(&mut self.b)?;
         if of_wgmma {
             fence_proxy_async(&mut self.b);
         }
-        // All have come, and the iteration before has been read.
+        // All tiles have arrived, and all threads have read those of the iteration before.
         self.meet_idle();
         let slots = [state.read(&mut self.b), state.write(&mut self.b)];
         let [read, written] = slots.map(|at| self.b.hold_index(&(&base + &at), Width::W32));
@@ -143,7 +143,7 @@ impl Lowering<'_> {
         self.fetch_iteration(rounds, &iterations, &written, true)
     }
 
-    /// At the end of an iteration: stores what waits in registers, and goes on to the next slot.
+    /// At the end of an iteration: stores the tiles that are in registers, and advances to the next slot.
     pub(crate) fn end_turn_ahead(&mut self, region: RegionId) -> Result {
         let Some(iterations) =
             self.ahead.loops.last().filter(|iterations| iterations.body == region).cloned()
@@ -163,15 +163,16 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Behind the loop.
+    /// After the loop.
     pub(crate) fn leave_ahead(&mut self, scope: SharedScope) {
         self.ahead.loops.pop();
         self.b.close_shared(scope);
-        // Its last iteration may still read what others are given now.
+        // Threads in its last iteration may still read the memory that is allocated next.
         self.scratch_unknown();
     }
 
-    /// Loads the tiles of the next iteration, if there is one, to a slot. Where they `wait`, what goes through registers remains there.
+    /// Loads the tiles of the next iteration, if there is one, to a slot. With `wait`, tiles that are loaded to registers stay there until the end of
+    /// the iteration.
     fn fetch_iteration(
         &mut self,
         rounds: &Rounds,
@@ -212,7 +213,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Loads a tile to a slot, or to registers that it waits in.
+    /// Loads a tile to a slot, or to registers.
     fn fetch(&mut self, load: OpId, slot: &Expr, waiting: Option<&[Reg]>) -> Result {
         let plan = self.plan;
         let op = plan.func.op(load);
@@ -248,7 +249,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The registers of a tile that has been prefetched for what operands are computed from.
+    /// The registers of a prefetched tile from which operands are computed.
     pub(crate) fn read_early(&mut self, id: OpId, early: &Early) -> Result {
         let plan = self.plan;
         let result = plan.func.op(id).results[0];
@@ -261,7 +262,7 @@ impl Lowering<'_> {
         self.hold_regs(result, regs)
     }
 
-    /// An operand of a product that has been loaded iterations ahead.
+    /// An operand of an MMA that has been prefetched.
     pub(super) fn early(&self, value: Value) -> Result<Option<Staged>> {
         let plan = self.plan;
         let Def::Result(id, _) = plan.func.value(value).def else { return Ok(None) };
@@ -278,7 +279,7 @@ impl Lowering<'_> {
     }
 }
 
-/// How a tile is laid out in a slot.
+/// The layout of a tile in a slot.
 fn target(early: &Early, ir::Type { dtype, dims }: ir::Type) -> Target<'_> {
     let rows = || Target::Rows(piece_at(dtype, &early.dist, &dims, &early.strides));
     early.tile.as_ref().map_or_else(rows, Target::Swizzled)

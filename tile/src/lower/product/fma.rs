@@ -1,4 +1,4 @@
-//! Products by multiply-adds: a thread computes its elements of the result, with all of K.
+//! Matrix multiplies by scalar multiply-adds: a thread computes its elements of the result, with all of K.
 
 use girih_codegen::algorithm::element::convert_element;
 use girih_codegen::plan::Dist;
@@ -27,7 +27,7 @@ enum Side {
     Staged(Staged, Dist),
 }
 
-/// The dtype that products of a dtype are computed in.
+/// The dtype that MMAs of a dtype are computed in.
 fn computed(sum: DType) -> DType {
     match sum {
         DType::F16 => DType::F32,
@@ -36,7 +36,7 @@ fn computed(sum: DType) -> DType {
 }
 
 impl Lowering<'_> {
-    /// A product by multiply-adds of each thread.
+    /// An MMA by multiply-adds of each thread.
     pub(super) fn multiply_add(&mut self, id: OpId) -> Result {
         let plan = self.plan;
         let op = plan.func.op(id);

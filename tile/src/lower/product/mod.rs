@@ -1,4 +1,4 @@
-//! Products of matrices. Which way one goes is the plan's to say; operands that are not in the registers of the threads that need them are
+//! Matrix multiplies. The plan decides the instruction of each; operands that are not in the registers of the threads that need them are
 //! staged in shared memory.
 
 mod ahead;

@@ -1,4 +1,4 @@
-//! Operands of products in shared memory.
+//! Operands of MMAs in shared memory.
 
 use girih_codegen::algorithm::distributed::{Group, put, take};
 use girih_codegen::plan::{Dist, WIDEST, run};
@@ -53,7 +53,7 @@ impl Staging {
 }
 
 impl Lowering<'_> {
-    /// Operands in shared memory: where iterations before have brought them, or one behind the other.
+    /// Operands in shared memory: where earlier iterations have loaded them, or one after the other.
     pub(super) fn stage(&mut self, operands: &[Staging]) -> Result<Vec<Staged>> {
         let mut all = Vec::new();
         for operand in operands {
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         Ok(all.into_iter().filter_map(|early| early.or_else(|| stored.next())).collect())
     }
 
-    /// Puts operands into shared memory, one behind the other, and lets the threads meet.
+    /// Puts operands into shared memory, one after the other, and adds a barrier.
     fn store_staged(&mut self, operands: &[Staging]) -> Result<Vec<Staged>> {
         let plan = self.plan;
         let mut all: Vec<Staged> = Vec::new();

@@ -1,4 +1,4 @@
-//! Products by `mma.sync`: a warp computes blocks of the result, and reads what it needs of staged operands by `ldmatrix` where that fits.
+//! MMAs by `mma.sync`: a warp computes blocks of the result, and reads the fragments of staged operands by `ldmatrix` where that fits.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ use crate::place::product::{factor_of, fragments, row_modes, sums_of};
 /// Lanes of a warp, as bits of their number.
 const LANES: usize = 5;
 
-/// What a warp needs of an operand.
+/// A warp's share of an operand.
 struct Factor {
     dtype: DType,
     /// All of it, as a distribution.
@@ -90,7 +90,7 @@ fn spread(leaves: &[Leaf], at: &[i64]) -> Vec<Vec<i64>> {
 }
 
 impl Lowering<'_> {
-    /// A product by `mma.sync`.
+    /// An MMA by `mma.sync`.
     pub(super) fn multiply_warps(&mut self, id: OpId, atom: &MmaAtom) -> Result {
         let plan = self.plan;
         let op = plan.func.op(id);
@@ -156,7 +156,7 @@ impl Lowering<'_> {
         self.hold_regs(op.results[0], regs)
     }
 
-    /// The operands of a product, each in registers or in shared memory.
+    /// The operands of an MMA, each in registers or in shared memory.
     fn factors(&mut self, id: OpId, atom: &MmaAtom) -> Result<[Factor; 2]> {
         let plan = self.plan;
         let op = plan.func.op(id);

@@ -14,7 +14,7 @@ use crate::ir::{Def, Kind, OpId, Padding, Value};
 use crate::place::wgmma::Source;
 
 impl Lowering<'_> {
-    /// Whether an operation is a condition whose sides neither load nor multiply.
+    /// Whether an operation is a condition whose sides contain neither loads nor MMAs.
     fn is_beside(&self, id: OpId) -> bool {
         let func = &self.plan.func;
         let op = func.op(id);
@@ -26,7 +26,7 @@ impl Lowering<'_> {
         op.kind == Kind::If && inside.into_iter().all(of_registers)
     }
 
-    /// Before an operation with regions: waits for the products that are under way, but beside a condition that does not read their accumulators.
+    /// Before an operation with regions: waits for the MMAs that are in flight, except at a condition that does not read their accumulators.
     pub(crate) fn settle_around(&mut self, id: OpId) -> Result<(), Error> {
         if !self.is_beside(id) {
             return self.settle_all();
@@ -41,18 +41,18 @@ impl Lowering<'_> {
         read.into_iter().try_for_each(|value| self.settle(value))
     }
 
-    /// Before the sides of a condition: returns what [`Lowering::end_beside`] takes.
+    /// Before the sides of a condition: returns the argument of [`Lowering::end_beside`].
     pub(crate) fn begin_beside(&mut self, id: OpId) -> bool {
         let beside = self.is_beside(id);
         std::mem::replace(&mut self.products.beside, beside)
     }
 
-    /// Behind the sides of a condition.
+    /// After the sides of a condition.
     pub(crate) fn end_beside(&mut self, before: bool) {
         self.products.beside = before;
     }
 
-    /// Whether a loop carries what its argument is in registers of two elements: products alone read it, as what they take from registers.
+    /// Whether a loop carries `arg` as an A operand in registers of two elements: it is read by MMAs alone.
     pub(crate) fn is_paired(&self, arg: Value) -> bool {
         let products = &self.plan.products.wgmma;
         let first = |reader: &Option<OpId>| {
@@ -72,7 +72,7 @@ impl Lowering<'_> {
             && readers.iter().all(first)
     }
 
-    /// Whether elements of a value may depend on what was loaded from outside of an array and is not determined.
+    /// Whether elements of a value may depend on undetermined padding of a load.
     fn may_be_nothing(&self, value: Value) -> bool {
         let func = &self.plan.func;
         let (mut seen, mut work) = (BTreeSet::new(), vec![value]);
@@ -96,8 +96,8 @@ impl Lowering<'_> {
         false
     }
 
-    /// Multiplies sums of products, to which more are added, by a tile that is stretched where it is not 1 throughout a warp: accumulators that are scaled
-    /// anew whenever they would become too large seldom are. A factor of 1 changes no number. Returns whether that was done.
+    /// Multiplies accumulators by a broadcast tile, and skips the multiplication in a warp whose factors are all 1: accumulators that are rescaled
+    /// only before an overflow rarely are. A factor of 1 changes no number. Returns whether the operation was emitted so.
     pub(crate) fn scale_where_needed(&mut self, id: OpId) -> Result<bool, Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
@@ -159,5 +159,5 @@ impl Lowering<'_> {
     }
 }
 
-/// How many elements of a tile have one factor where a vote costs less than as many products.
+/// The number of elements with one factor from which on a vote costs less than the multiplications.
 const MANY: usize = 16;

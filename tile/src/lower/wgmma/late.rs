@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::ir::{Def, End, Kind, Op, OpId, RegionId, Value};
 use crate::place::wgmma::{Source, WARPGROUP};
 
-/// The products that the iterations of a loop leave under way.
+/// The MMAs that the iterations of a loop leave in flight.
 #[derive(Debug)]
 pub(crate) struct Late {
     body: RegionId,
@@ -27,7 +27,7 @@ pub(crate) struct Late {
 const FAR: i64 = (1 << 31) - 8;
 
 impl Lowering<'_> {
-    /// The products that iterations of a loop with this body may leave under way, in their order.
+    /// The MMAs that iterations of a loop with this body may leave in flight, in their order.
     fn late(&self, body: RegionId) -> Vec<OpId> {
         let plan = self.plan;
         let (func, products) = (&plan.func, &plan.products);
@@ -53,7 +53,7 @@ impl Lowering<'_> {
         };
         let carried = |value: Value| matches!(func.value(value).def, Def::Argument(of, _) if of == body && func.ty(value).dims.rank() > 0);
         let reads = |id: OpId| func.op(id).operands.iter().any(|&value| is_product(value) || carried(value));
-        // Until a product is waited for, no accumulator may be touched.
+        // Until an MMA is waited for, no accumulator may be touched.
         let waits = |id: OpId| {
             let op = func.op(id);
             let factors = if op.kind == Kind::Mma { &op.operands[..2] } else { &op.operands[..] };
@@ -84,7 +84,7 @@ impl Lowering<'_> {
         late
     }
 
-    /// Before a loop: takes note of the products that its iterations leave under way.
+    /// Before a loop: records the MMAs that its iterations leave in flight.
     pub(crate) fn begin_late(&mut self, body: RegionId) -> Result<bool, Error> {
         if self.products.role == Role::Producer || !self.has_products() {
             return Ok(false);
@@ -106,7 +106,7 @@ impl Lowering<'_> {
         Ok(true)
     }
 
-    /// At the beginning of an iteration: the products of the iteration before are under way.
+    /// At the beginning of an iteration: the MMAs of the iteration before are in flight.
     pub(crate) fn enter_late(&mut self) -> Result<(), Error> {
         let plan = self.plan;
         let Some(late) = self.products.late.last() else { return Ok(()) };
@@ -123,7 +123,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// At the end of a region: waits for products, but for those that an iteration leaves under way if it is the body of such a loop.
+    /// At the end of a region: waits for MMAs, but for those that an iteration leaves in flight if it is the body of such a loop.
     pub(crate) fn settle_turn(&mut self, region: RegionId) -> Result<(), Error> {
         if self.products.beside {
             return Ok(());
@@ -143,7 +143,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// After the loop: waits for the products of the last iteration.
+    /// After the loop: waits for the MMAs of the last iteration.
     pub(crate) fn leave_late(&mut self) -> Result<(), Error> {
         let Some(late) = self.products.late.pop() else { return Ok(()) };
         warpgroup_wait(&mut self.b, 0);
@@ -158,7 +158,7 @@ impl Lowering<'_> {
         Ok(Mbarrier::new(&address)?.arrive(&mut self.b, &Cond::all([leader, any]))?)
     }
 
-    /// The accumulators that a loop carries from zeros on, and to which a product of each iteration adds in place: that of the first one sets them. That
+    /// The accumulators that a loop carries from zeros on, and to which an MMA of each iteration adds in place: that of the first one sets them. That
     /// pays in a persistent kernel, and takes registers: until then they seem to hold what was there before.
     pub(crate) fn set_by_products(&self, around: &Op) -> Vec<Value> {
         let (func, products) = (&self.plan.func, &self.plan.products.wgmma);
@@ -177,12 +177,12 @@ impl Lowering<'_> {
         sums.collect()
     }
 
-    /// Takes note of accumulators that the iteration that is being written sets if it is no later one.
+    /// Records accumulators that the iteration that is being written sets if it is no later one.
     pub(crate) fn set_in_first(&mut self, sums: &[Value], later: &Cond) {
         self.products.first.extend(sums.iter().map(|&sum| (sum, later.clone())));
     }
 
-    /// Behind a loop over `first..end`: clears the accumulators that no product has set, if there was no iteration. Before the wait for products, the assembler
+    /// After a loop over `first..end`: clears the accumulators that no MMA has set, if there was no iteration. Before the wait for MMAs, the assembler
     /// would serialise all.
     pub(crate) fn clear_unset(
         &mut self,

@@ -38,17 +38,17 @@ use crate::place::PATTERN;
 use crate::place::wgmma::{SharedTile, Source, WARPGROUP, Wgmma, row};
 pub(crate) use roles::Role;
 
-/// Where a tile in shared memory is kept: that of a load, or an operand of a product.
+/// Where a tile in shared memory is kept: that of a load, or an operand of an MMA.
 type Place = (OpId, usize);
 
-/// What a kernel with such products knows.
+/// The state of a kernel with `wgmma`.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// The products that are under way, the oldest first.
+    /// The MMAs that are in flight, the oldest first.
     flight: Vec<Flight>,
     /// Where tiles begin in shared memory, and the same for descriptors.
     buffers: BTreeMap<Place, [Expr; 2]>,
-    /// The number of the thread's warpgroup.
+    /// The index of the thread's warpgroup.
     group: Option<Expr>,
     /// Who reads each value, and where operations are.
     uses: tiles::Uses,
@@ -56,14 +56,14 @@ pub(crate) struct State {
     pub(crate) role: Role,
     /// Where the slots of each ring begin in shared memory.
     slots: Vec<Expr>,
-    /// What TMA copies store from.
+    /// The shared memory of TMA stores.
     stores: Option<store::Stores>,
     rings: Vec<roles::Slots>,
     /// The tensor map of each load.
     maps: BTreeMap<OpId, Expr>,
     /// Where the tiles of loads are.
     tickets: BTreeMap<OpId, roles::Ticket>,
-    /// The loops that are being written whose iterations leave products under way.
+    /// The loops that are being written whose iterations leave MMAs in flight.
     late: Vec<late::Late>,
     /// The ping-pong of warpgroups, if some loop has one.
     ping_pong: Option<PingPong>,
@@ -71,13 +71,13 @@ pub(crate) struct State {
     turns: Option<turns::Turns>,
     /// Accumulators that the first iteration of their loop sets, and whether the iteration is a later one.
     first: BTreeMap<Value, Cond>,
-    /// Whether a condition is being written beside which products stay under way.
+    /// Whether a condition is being written during which MMAs stay in flight.
     beside: bool,
     /// Registers with two elements of 16 bits, by the name of that with the first one: those with each, and that with both.
     pairs: BTreeMap<String, ([Reg; 2], Reg)>,
 }
 
-/// A product that is under way.
+/// An MMA that is in flight.
 #[derive(Debug)]
 struct Flight {
     result: Value,
@@ -129,12 +129,12 @@ impl Lowering<'_> {
         Ok(self.b.var(&own, 0, WINDOW - 1, PATTERN))
     }
 
-    /// Whether some products are computed in this way.
+    /// Whether some MMAs are computed in this way.
     pub(crate) fn has_products(&self) -> bool {
         !self.plan.products.wgmma.is_empty()
     }
 
-    /// Lowers a product by `wgmma`.
+    /// Lowers an MMA by `wgmma`.
     pub(crate) fn wgmma(&mut self, id: OpId, product: &Wgmma) -> Result<(), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
@@ -183,14 +183,14 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Waits for the product whose result a value is, if it is under way.
+    /// Waits for the MMA whose result a value is, if it is in flight.
     pub(crate) fn settle(&mut self, value: Value) -> Result<(), Error> {
         let at = self.products.flight.iter().position(|flight| flight.result == value);
         at.map_or(Ok(()), |at| self.settle_first(at + 1))
     }
 
-    /// Before an operation whose result the next iteration multiplies: waits for the products of this one that read what is carried there. The
-    /// assembler keeps both in the same registers, and serialises all products if these are written under way.
+    /// Before an operation whose result the next iteration multiplies: waits for the MMAs of this one that read what is carried there. The
+    /// assembler keeps both in the same registers, and serialises all MMAs if these are written in flight.
     pub(crate) fn settle_carried(&mut self, id: OpId) -> Result<(), Error> {
         let (func, state) = (&self.plan.func, &self.products);
         let reads = |arg: Value, product: OpId| {
@@ -209,12 +209,12 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Waits for all products that are under way.
+    /// Waits for all MMAs that are in flight.
     pub(crate) fn settle_all(&mut self) -> Result<(), Error> {
         self.settle_first(self.products.flight.len())
     }
 
-    /// Waits for the oldest products that are under way.
+    /// Waits for the oldest MMAs that are in flight.
     fn settle_first(&mut self, count: usize) -> Result<(), Error> {
         if count == 0 {
             return Ok(());
@@ -230,7 +230,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The registers of a product's accumulator, which it overwrites; or new ones, if it begins with zeros.
+    /// The registers of an MMA's accumulator, which it overwrites; or new ones, if it begins with zeros.
     fn sums(&mut self, id: OpId) -> Result<(Vec<Reg>, bool), Error> {
         let plan = self.plan;
         let op = plan.func.op(id);
@@ -244,14 +244,14 @@ impl Lowering<'_> {
             return Ok((self.b.regs(register(ty.dtype), plan.dist(value).size()), true));
         }
         let own = self.products.uses.is_last(&plan.func, value, id);
-        // Sums that the product before has not written yet are added to nonetheless: the instructions keep their order.
+        // Sums that the MMA before has not written yet are added to nonetheless: the instructions keep their order.
         let flying = self.products.flight.iter().position(|flight| flight.result == value);
         let held = match &self.held[value.index()] {
             Some(Held::Regs(regs)) if own && flying.is_some() => regs.clone(),
             _ => self.regs(value)?,
         };
         let own = own && differ(&held);
-        // What a loop carries is where the next iteration has it.
+        // A carried value is moved to the registers where the next iteration expects it.
         if let Some(carried) = self.carried_in(id).filter(|_| flying.is_none()) {
             self.b.move_all(&carried, &held)?;
             return Ok((carried, false));
@@ -263,7 +263,7 @@ impl Lowering<'_> {
         Ok((held.iter().map(|reg| self.copy(ty.dtype, reg)).collect(), false))
     }
 
-    /// The registers in which the loop around carries a product's result, if nothing else is in them by now.
+    /// The registers in which the loop around carries an MMA's result, if nothing else is in them by now.
     fn carried_in(&self, id: OpId) -> Option<Vec<Reg>> {
         let at = self.products.uses.carried(&self.plan.func, id)?;
         self.loops.last()?.carried(at)
@@ -311,7 +311,7 @@ impl Lowering<'_> {
         regs.chunks(2).map(|two| pair(self, two)).collect()
     }
 
-    /// Takes note of a register in which two elements of 16 bits are that have registers of their own too.
+    /// Records a register in which two elements of 16 bits are that have registers of their own too.
     pub(crate) fn note_pair(&mut self, halves: [&Reg; 2], both: &Reg) {
         if self.has_products() {
             let known = (halves.map(Reg::clone), both.clone());
@@ -334,7 +334,7 @@ fn differ(regs: &[Reg]) -> bool {
     regs.iter().map(ToString::to_string).collect::<BTreeSet<_>>().len() == regs.len()
 }
 
-/// A as a product takes it, (V,RestM,RestK).
+/// A as an MMA takes it, (V,RestM,RestK).
 enum OperandA {
     Registers(Tensor<Rmem>),
     Shared(Tensor<Descriptor>),
@@ -343,7 +343,7 @@ enum OperandA {
 /// The bytes that addresses in the shared memory of one block reach.
 const WINDOW: i64 = 1 << 18;
 
-/// An operand that is stored for a product, whose modes are X and K.
+/// An operand that is stored for an MMA, whose modes are X and K.
 fn stored(product: &Wgmma, at: usize) -> SharedTile {
     let [m, n, k] = product.mnk;
     let x = if at == 0 { m } else { n };

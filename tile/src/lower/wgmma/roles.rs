@@ -1,4 +1,4 @@
-//! A producer that brings tiles by TMA and `cp.async`, and consumers that do all else.
+//! A producer that loads tiles by TMA and `cp.async`, and consumers that do all else.
 
 use girih_codegen::algorithm::distributed::{Piece, take};
 use girih_codegen::algorithm::{
@@ -30,7 +30,7 @@ pub(crate) enum Role {
     Consumer,
 }
 
-/// The barrier at which the consumers meet.
+/// The barrier of the consumers.
 const MEETING: i64 = 1;
 
 /// A ring of slots, and where the role that is being written is in it.
@@ -55,7 +55,7 @@ pub(crate) struct Ticket {
 }
 
 impl Lowering<'_> {
-    /// Writes the program; where a producer brings tiles, once for its threads and once for all others.
+    /// Writes the program; if a producer loads tiles, once for its threads and once for all others.
     pub(crate) fn body(&mut self) -> Result<(), Error> {
         let plan = self.plan;
         let body = plan.func.body();
@@ -70,7 +70,7 @@ impl Lowering<'_> {
             let pipeline = if ring.gathered {
                 Pipeline::of_threads(&mut self.b, ring.slots, WARPGROUP.into(), consumers)?
             } else {
-                // One thread of each warpgroup frees what products read, one of each warp what its threads read.
+                // One thread of each warpgroup frees what MMAs read, one of each warp what its threads read.
                 let free = if ring.read { i64::from(plan.threads / 32) } else { consumers };
                 Pipeline::new(&mut self.b, ring.slots, ring.bytes, free)?
             };
@@ -168,7 +168,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether the role that is being written has the threads that multiply.
+    /// Whether the role that is being written is that of the consumers.
     pub(crate) fn consumes(&self) -> bool {
         self.products.role != Role::Producer
     }
@@ -178,7 +178,7 @@ impl Lowering<'_> {
         self.products.role != Role::Producer || self.plan.products.pipeline.values.contains(&value)
     }
 
-    /// Lets the consumers meet, where a producer is that does not.
+    /// Adds a barrier of the consumers, if there is a producer.
     pub(crate) fn meet_consumers(&mut self) -> bool {
         if self.products.role != Role::Consumer {
             return false;
@@ -193,7 +193,7 @@ impl Lowering<'_> {
         ring.ok_or_else(|| unfit("a load without a ring of slots"))
     }
 
-    /// Takes note of the tile that the producer brings for a load.
+    /// Records the tile that the producer loads.
     pub(crate) fn expect(&mut self, id: OpId) -> Result<(), Error> {
         let ring = self.ring(id)?;
         let part = self.plan.products.pipeline.part(id);
@@ -216,7 +216,7 @@ impl Lowering<'_> {
         self.products.tickets.get(&first).cloned().ok_or_else(|| unfit("a tile that has not come"))
     }
 
-    /// Waits until the tile of a load has come, before the first product that reads it, and the tiles with which it shares a slot.
+    /// Waits until the tile of a load has come, before the first MMA that reads it, and the tiles with which it shares a slot.
     pub(crate) fn await_tile(&mut self, id: OpId) -> Result<(), Error> {
         let products = &self.plan.products;
         let first = products.pipeline.part(id).first;
@@ -239,7 +239,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Reads a tile that the producer has brought into registers. Each warp frees the slot as soon as its threads have read all that is there.
+    /// Reads a tile that the producer has loaded into registers. Each warp frees the slot as soon as its threads have read all that is there.
     pub(super) fn read_tile(&mut self, id: OpId, tile: &SharedTile) -> Result<(), Error> {
         let plan = self.plan;
         let part = plan.products.pipeline.part(id);
@@ -288,7 +288,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// After the last operation that reads tiles: frees their slots, once the products that are under way have read them.
+    /// After the last operation that reads tiles: frees their slots, once the MMAs that are in flight have read them.
     pub(crate) fn free_after(&mut self, id: OpId) -> Result<(), Error> {
         if self.products.role != Role::Consumer {
             return Ok(());

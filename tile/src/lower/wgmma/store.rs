@@ -22,7 +22,7 @@ use crate::place::wgmma::{ROWS, SharedTile, WARPGROUP};
 const MOST: i64 = 4;
 const FIRST: i64 = 2 + MOST;
 
-/// What TMA copies store from.
+/// The shared memory of TMA stores.
 #[derive(Debug)]
 pub(super) struct Stores {
     base: Expr,
@@ -131,7 +131,7 @@ impl Lowering<'_> {
         Ok(Cond::less(&number, &Expr::from(1)))
     }
 
-    /// The threads of a warpgroup, or all, meet.
+    /// A barrier of a warpgroup's threads, or of all.
     fn meet_to_store(&mut self, apart: bool) -> Result<(), Error> {
         match self.products.group.as_ref().filter(|_| apart) {
             Some(group) => {

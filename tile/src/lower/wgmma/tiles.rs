@@ -22,7 +22,7 @@ use crate::place::wgmma::{SharedTile, Wgmma};
 /// Who reads values, and where operations are.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
-    /// The operations that read a value; none for the end of a region.
+    /// The operations that read a value; `None` for the end of a region.
     readers: HashMap<Value, Vec<Option<OpId>>>,
     /// The region of each operation, and its position there.
     places: BTreeMap<OpId, (RegionId, usize)>,
@@ -41,7 +41,7 @@ impl Uses {
         Uses { readers: readers(func), places }
     }
 
-    /// The operations that read a value; none for the end of a region.
+    /// The operations that read a value; `None` for the end of a region.
     pub(super) fn readers(&self, value: Value) -> &[Option<OpId>] {
         self.readers.get(&value).map_or(&[], Vec::as_slice)
     }
@@ -77,7 +77,7 @@ impl Uses {
         defined && self.readers.get(&value).is_some_and(|readers| readers[..] == [Some(reader)])
     }
 
-    /// The accumulators of a product that a side of a condition gives in one place, if the condition's sides alone read them.
+    /// The accumulators of an MMA that a side of a condition gives in one place, if the condition's sides alone read them.
     pub(super) fn passed_on(&self, func: &Func, id: OpId, at: usize) -> Option<Value> {
         let &(region, _) = self.places.get(&id)?;
         let op = func.op(id);
@@ -111,7 +111,7 @@ impl Uses {
                 return false;
             };
             let op = reader.map(|reader| func.op(reader));
-            // Other operations may give their registers to others under a new name, as a product does those of its accumulator.
+            // Other operations may give their registers to others under a new name, as an MMA does those of its accumulator.
             let reads = op.is_some_and(|op| match op.kind {
                 Kind::Mma => at == position || op.operands[2] != arg,
                 Kind::Reduce { .. } => true,
@@ -152,7 +152,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Stores an operand of a product to shared memory.
+    /// Stores an operand of an MMA to shared memory.
     pub(super) fn store_operand(&mut self, id: OpId, product: &Wgmma, at: usize) -> Result<Expr, Error> {
         let plan = self.plan;
         let operand = product.operands[at];
@@ -179,7 +179,7 @@ impl Lowering<'_> {
         let missing = || unfit("a tile without a place in shared memory");
         let [base, matrices] = self.products.buffers.get(&place).cloned().ok_or_else(missing)?;
         if !self.loops.is_empty() {
-            // The products of the iteration before have read what stands there.
+            // The MMAs of the iteration before have read the old tile.
             self.settle_all()?;
             self.meet();
         }
@@ -234,7 +234,7 @@ impl Lowering<'_> {
         Ok(base + &(&number * tile.dtype.bytes()))
     }
 
-    /// Clears what a TMA copy has brought from outside of the part that an array is of another one.
+    /// Zero-fills the elements of a TMA copy from outside of the part that an array is of another one.
     pub(super) fn clear_beyond(
         &mut self,
         id: OpId,

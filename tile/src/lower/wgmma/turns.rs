@@ -17,15 +17,15 @@ use crate::ir::{Def, Kind, OpId, RegionId, Value};
 use crate::place::Plan;
 use crate::place::wgmma::{Source, WARPGROUP};
 
-/// The barrier of the first warpgroup: that of all threads and the one where consumers meet come before.
+/// The barrier of the first warpgroup: that of all threads and that of consumers come before.
 const FIRST: i64 = 2;
 
-/// The ping-pong of a loop, or a loop in which threads compute what the next iteration multiplies while products are under way.
+/// The ping-pong of a loop, or a loop in which threads compute what the next iteration multiplies while MMAs are in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
-    /// The first MMAs of an iteration; none if warpgroups do not alternate.
+    /// The first MMAs of an iteration; `None` if warpgroups do not alternate.
     products: Vec<OpId>,
-    /// A number that the thread computes while the last product is under way.
+    /// A number that the thread computes while the last MMA is in flight.
     meanwhile: Option<Reg>,
     /// A place in shared memory that nothing is stored at.
     nowhere: Expr,
@@ -65,7 +65,7 @@ impl Plan {
             });
             found
         };
-        // To alternate takes barriers: it pays where threads have much to do with the sums.
+        // To alternate takes barriers: it pays if threads compute much with the accumulators.
         let reduces = |id: &OpId| matches!(func.op(*id).kind, Kind::Reduce { .. });
         let fits = (products.len() > 1 || ops[last + 1..].iter().any(reduces))
             && ops[first..=last].iter().all(stands)
@@ -167,7 +167,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A number that threads have computed while products are under way.
+    /// A number that threads have computed while MMAs are in flight.
     pub(crate) fn meanwhile(&self) -> Option<Reg> {
         self.products.turns.as_ref().and_then(|turns| turns.meanwhile.clone())
     }
@@ -179,7 +179,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Takes note of numbers that threads compute while products are under way.
+    /// Records numbers that threads compute while MMAs are in flight.
     pub(crate) fn compute_meanwhile(&mut self, regs: &[Reg]) {
         let idle = self.products.flight.is_empty();
         if let Some(turns) = self.products.turns.as_mut()
@@ -208,7 +208,7 @@ impl Lowering<'_> {
     }
 }
 
-/// How many numbers a thread computes at least for a wait to be worth keeping behind some.
+/// How many numbers a thread computes at least for a wait to be worth keeping after some.
 const MANY: usize = 16;
 /// The bits of a number that is none, which no instruction of f32 gives.
 const NO_RESULT: i64 = 0x7fc0_0bad;

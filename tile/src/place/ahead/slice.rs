@@ -1,4 +1,5 @@
-//! What a program's loads need to be prefetched: where tiles begin, how many iterations there are, and what is computed from the tiles.
+//! The part of a program that a prefetch of its loads needs: the positions of tiles, the number of iterations, and the values that are computed from
+//! the tiles.
 
 use std::collections::BTreeSet;
 
@@ -47,9 +48,9 @@ pub(super) fn scalars(func: &Func, body: RegionId, loads: &[OpId]) -> Result<Vec
     refused.map(|()| ops.iter().copied().filter(|id| found.contains(id)).collect())
 }
 
-/// The loads of a loop's body from which operands of its products are computed, before any product of the iteration.
+/// The loads of a loop's body from which operands of its MMAs are computed, before any MMA of the iteration.
 pub(in crate::place) fn computed(func: &Func, body: RegionId) -> BTreeSet<OpId> {
-    // What depends on a product of the same iteration.
+    // The values that depend on an MMA of the same iteration.
     let mut after: BTreeSet<Value> = BTreeSet::new();
     for &id in &func.region(body).ops {
         let op = func.op(id);
@@ -65,7 +66,7 @@ pub(in crate::place) fn computed(func: &Func, body: RegionId) -> BTreeSet<OpId> 
     found
 }
 
-/// The loads and gathers of a region whose elements its products multiply, as they are or computed with, in the same iteration or a later one.
+/// The loads and gathers of a region whose elements its MMAs multiply, as they are or computed with, in the same iteration or a later one.
 /// `follows` says of which values the operands count.
 pub(crate) fn feeding(func: &Func, region: RegionId, follows: impl Fn(Value) -> bool) -> BTreeSet<OpId> {
     let data = func.region(region);

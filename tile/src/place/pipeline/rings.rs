@@ -9,7 +9,7 @@ use super::slice::Places;
 use super::{Part, Ring};
 use crate::ir::{Kind, OpId, RegionId};
 
-/// How many iterations of a loop are under way where the user says nothing, and memory allows.
+/// How many iterations of a loop are in flight where the user says nothing, and memory allows.
 const ITERATIONS: i64 = 4;
 /// The same of a persistent kernel, whose block has an SM to itself.
 const OF_PERSISTENT: i64 = 6;
@@ -43,7 +43,7 @@ fn layout(plan: &Plan, site: &[OpId]) -> (Vec<i64>, i64) {
     (begins, up(end, tiles().map(align).max().unwrap_or(ALIGN)))
 }
 
-/// What comes to one slot each, in the order of the program: both tiles of a product, all tiles of a region that threads read, or the tile of one load.
+/// The loads of each slot, in the order of the program: both tiles of an MMA, all tiles of a region that threads read, or the tile of one load.
 pub(super) fn sites(plan: &Plan, places: &Places<'_>, loads: &[OpId]) -> Vec<Vec<OpId>> {
     let place = |id: &OpId| {
         let ops = &plan.func.region(places.regions[id]).ops;
@@ -83,7 +83,7 @@ pub(super) fn parts(plan: &Plan, sites: &[Vec<OpId>]) -> BTreeMap<OpId, Part> {
 }
 
 impl Plan {
-    /// Sites beside a loop that bring what a site in it brings, and are read before the loop begins or begin when it has ended: they take the slots
+    /// Sites outside of a loop that load the same tile as a site in it, and are read before the loop begins or begin when it has ended: they take the slots
     /// of the site in the loop, which is given of each. At either side of the loop there is one of each site in it, so that as many slots are
     /// enough.
     pub(super) fn of_loops(
@@ -188,7 +188,7 @@ impl Plan {
             - FIXED
             - self.products.ahead.least(&self.func)
             - self.scratch(self.func.body());
-        // What threads store stands before the rings.
+        // Tiles that threads store are before the rings.
         let arena = self.products.arena();
         let taken = |wishes: &[Wish]| {
             let mut arena = Arena { bytes: arena.bytes, ..Arena::default() };

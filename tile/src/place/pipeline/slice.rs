@@ -1,4 +1,4 @@
-//! What the producer computes: the numbers that say where tiles begin, and the rows of gathered tiles, in distributions of its own.
+//! The computation of the producer: the positions of tiles, and the rows of gathered tiles, in distributions of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::super::rule::extents;
 use super::super::wgmma::WARPGROUP;
 use crate::ir::{ArrayId, Def, Func, Indexed, Kind, Op, OpId, RegionId, Value};
 
-/// What is known of where operations are.
+/// The positions of operations.
 pub(super) struct Places<'a> {
     pub(super) func: &'a Func,
     pub(super) regions: BTreeMap<OpId, RegionId>,
@@ -103,7 +103,7 @@ impl<'a> Slice<'a> {
         func.slices(array).flat_map(|(_, bounds)| bounds).try_for_each(|value| self.value(value, None))
     }
 
-    /// What an operation reads whose result, a tile, has this distribution.
+    /// Adds the operands of an operation whose result, a tile, has this distribution.
     fn operands(&mut self, op: &Op, dist: Option<&Dist>) -> Result<(), String> {
         let func = self.places.func;
         op.kind.array().map_or(Ok(()), |array| self.array(array))?;
@@ -179,7 +179,7 @@ impl<'a> Slice<'a> {
         Ok(())
     }
 
-    /// What a loop carries in one place, or what a condition gives.
+    /// Adds the values that a loop carries in one place, or the results of a condition.
     fn carried(&mut self, id: OpId, at: usize, dist: Option<&Dist>) -> Result<(), String> {
         let func = self.places.func;
         let op = func.op(id);

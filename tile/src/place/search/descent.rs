@@ -1,4 +1,5 @@
-//! The descent: nodes change while that gains, one by one, all to one distribution, and at the end along chains of operations.
+//! The descent: the distributions of nodes change while the cost falls, one by one, all to one distribution, and at the end along chains of
+//! operations.
 
 use super::{Id, Node, Problem, Source};
 use crate::fit;
@@ -10,7 +11,7 @@ use crate::place::product::{in_registers, staging};
 
 /// Differences of cost that count.
 const LEAST: f64 = 1e-9;
-/// Seeds that are tried, and those where products say what most tiles are like.
+/// Seeds that are tried, and those where MMAs say what most tiles are like.
 const SEEDS: usize = 12;
 const SEEDS_OF_PRODUCTS: usize = 3;
 
@@ -54,7 +55,7 @@ impl Problem<'_> {
         sum
     }
 
-    /// What the cost of everything that depends on a node is.
+    /// The cost of everything that depends on a node.
     fn around(&mut self, node: usize, chosen: &[usize]) -> f64 {
         let mut sum = self.nodes[node].own[chosen[node]];
         for at in 0..self.nodes[node].touches.len() {
@@ -146,7 +147,7 @@ impl Problem<'_> {
         (next, changed)
     }
 
-    /// What the cost of everything that depends on some nodes is.
+    /// The cost of everything that depends on some nodes.
     fn around_all(&mut self, nodes: &[usize], chosen: &[usize]) -> f64 {
         let own: f64 = nodes.iter().map(|&node| self.nodes[node].own[chosen[node]]).sum();
         let mut touched: Vec<usize> =

@@ -1,4 +1,4 @@
-//! Nodes of the search: what is chosen, and what is read of the choices.
+//! Nodes of the search: the values whose distributions are chosen, and the operations whose costs depend on them.
 
 use girih_codegen::plan::Dist;
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ impl Problem<'_> {
             }
             candidates = vec![work];
         } else if op.results.len() == 1 && remade(func, op.results[0], &candidates[0], DEEP).is_some() {
-            // Made again by whoever reads it.
+            // Recomputed by each reader.
             let fixed = self.id(&candidates[0]);
             self.sources[op.results[0].index()] = Source::Fixed(fixed);
             self.remade.insert((id, 0), candidates.swap_remove(0));
@@ -125,7 +125,7 @@ impl Problem<'_> {
         Ok(())
     }
 
-    /// Gives a function of elements to the node of an operand that is one too: nothing is gained by conversions between them.
+    /// Adds an elementwise function to the node of an operand that is elementwise too: a conversion between them gains nothing.
     fn join(&mut self, id: OpId, op: &Op, dims: &Dims, weight: f64) -> bool {
         let node = op.operands.iter().find_map(|operand| match &self.sources[operand.index()] {
             Source::Node(node, _) if self.nodes[*node].joins == Some(*dims) => Some(*node),
@@ -150,7 +150,7 @@ impl Problem<'_> {
         true
     }
 
-    /// What the operation takes of a shape's pool; at least one.
+    /// The candidate distributions of the operation for a shape; at least one.
     fn candidates(&self, op: &Op, dims: &Dims, pools: &Pools) -> Vec<Dist> {
         let mut all = pools.of(dims).to_vec();
         let order: Vec<usize> = (0..dims.rank()).rev().collect();
@@ -222,7 +222,7 @@ impl Problem<'_> {
         Ok(())
     }
 
-    /// Values that nodes take as they are.
+    /// Records that nodes read these values in their own distributions.
     fn reads(&mut self, values: &[Value], nodes: &[Option<usize>]) {
         for (&value, node) in values.iter().zip(nodes) {
             if let &Some(node) = node {

@@ -10,7 +10,7 @@ use crate::ir::{Def, Func, Kind, Known, Op, OpId, Padding, RegionId, Value, View
 
 /// Bytes of the narrowest `cp.async`.
 pub(in crate::place) const NARROWEST: i64 = 4;
-/// What the strides of tensor maps stay below, in bytes.
+/// The upper bound of the strides of tensor maps, in bytes.
 const FARTHEST: i64 = 1 << 40;
 
 pub(in crate::place) struct Choice<'a> {
@@ -21,7 +21,7 @@ pub(in crate::place) struct Choice<'a> {
     /// The gathers that are not the producer's, and why.
     pub(super) refused: BTreeMap<OpId, String>,
     pub(super) regions: BTreeMap<OpId, RegionId>,
-    /// The operations that read a value, and as which operand; none for the end of a region.
+    /// The operations that read a value, and as which operand; `None` for the end of a region.
     pub(super) uses: BTreeMap<Value, Vec<Option<(OpId, usize)>>>,
 }
 
@@ -105,7 +105,7 @@ impl Choice<'_> {
         i64::from(self.threads / WARPGROUP)
     }
 
-    /// Which operands of the products are the instructions' A and B: the other way round where each product has a B that threads compute, and an
+    /// Which operands of the MMAs are the instructions' A and B: the other way round where each MMA has a B that threads compute, and an
     /// A that is loaded to shared memory.
     pub(super) fn operands(&self) -> [usize; 2] {
         let (plain, turned) = ([0, 1], [1, 0]);
@@ -125,7 +125,7 @@ impl Choice<'_> {
         if !products.is_empty() && products.iter().all(fits) { turned } else { plain }
     }
 
-    /// M, N and K of the instructions of a product whose shape and dtypes `wgmma` has.
+    /// M, N and K of the instructions of an MMA whose shape and dtypes `wgmma` has.
     pub(super) fn fits(&self, op: &Op, operands: [usize; 2]) -> Result<[i64; 3], String> {
         let [a, b, c] = [0, 1, 2].map(|at| self.func.ty(op.operands[at]));
         let rank = a.dims.rank();
@@ -162,7 +162,7 @@ impl Choice<'_> {
         Ok([m, n, k])
     }
 
-    /// How many operands of these products a value is, maybe with other axes, if nothing else reads it.
+    /// How many operands of these MMAs a value is, maybe with other axes, if nothing else reads it.
     pub(in crate::place) fn feeds(&self, value: Value, products: &BTreeSet<OpId>) -> Option<usize> {
         let count = |reader: &Option<(OpId, usize)>| {
             let (id, at) = (*reader)?;
@@ -179,7 +179,7 @@ impl Choice<'_> {
         readers.iter().map(count).sum()
     }
 
-    /// An operand that is loaded for products alone: where it comes from, and the tile in shared memory with the mode along which its rows are.
+    /// An operand that is loaded for MMAs alone: where it comes from, and the tile in shared memory with the mode along which its rows are.
     fn loaded(
         &self,
         op: &Op,
@@ -225,7 +225,7 @@ impl Choice<'_> {
         (Source::Stored, GmmaLayout::select(major, ty.dtype, [x, k]))
     }
 
-    /// The mode along which rows are, and the tile in shared memory, of an operand that is loaded for products alone.
+    /// The mode along which rows are, and the tile in shared memory, of an operand that is loaded for MMAs alone.
     fn shared(
         &self,
         traced: &Traced<Vec<usize>>,
@@ -251,7 +251,7 @@ impl Choice<'_> {
             [Some(_), _] => Major::Mn,
             _ => return None,
         };
-        // Another product might have it the other way round.
+        // Another MMA might have it the other way round.
         if dtype.bits() != 16 && (readers > 1 || major == Major::Mn) {
             return None;
         }
@@ -283,7 +283,7 @@ impl Choice<'_> {
         Some((major, SharedTile { dtype, fast, rows, extents, swizzle, row, produced, latency, cut }))
     }
 
-    /// The axis of a gathered tile along which the producer copies vectors, or why it does not gather it; none for what is no gather.
+    /// The axis of a gathered tile along which the producer copies vectors, or why it does not gather it; `None` for what is no gather.
     fn gather(&self, id: OpId) -> Option<Result<usize, String>> {
         let op = self.func.op(id);
         let Kind::Gather(at) = &op.kind else { return None };
@@ -310,7 +310,7 @@ impl Choice<'_> {
         })
     }
 
-    /// Whether TMA copies can bring the tiles of a view whose rows are along an axis, or why not.
+    /// Whether TMA can load the tiles of a view whose rows are along an axis, or why not.
     pub(super) fn tensor(
         &self,
         view: &View,

@@ -22,7 +22,7 @@ const ROWS: i64 = 8;
 const WAIT: f64 = 12.0;
 
 impl Choice<'_> {
-    /// The loads of loops from which operands are computed and that TMA copies can bring, if these bring other tiles of products.
+    /// The loads of loops from which operands are computed and that TMA can load, if TMA loads other tiles of MMAs.
     pub(super) fn reads(&self, chosen: &Products) -> BTreeMap<OpId, SharedTile> {
         let mut found = BTreeMap::new();
         if chosen.loads.values().any(|tile| tile.produced.is_ok()) {
@@ -74,7 +74,7 @@ impl Choice<'_> {
 }
 
 impl Products {
-    /// Issue slots of a warp to read a tile from shared memory into registers of a distribution; none for a load whose tile is not read so.
+    /// Issue slots of a warp to read a tile from shared memory into registers of a distribution; `None` for a load whose tile is not read so.
     pub(in crate::place) fn read(&self, id: OpId, dtype: DType, dist: &Dist) -> Option<f64> {
         let slots = |fast: usize| {
             let vector = run(dist, fast).min(WIDEST / dtype.bytes());

@@ -27,8 +27,8 @@ impl Choice<'_> {
     /// The stores that TMA copies can make. Nothing else accesses these arrays, and no access has a memory order, since a TMA copy is in no
     /// order with what threads do: a block that reads a flag might read what has not been written yet.
     ///
-    /// They are those of a loop around the loops of products, of which the next iteration hides a copy: a block that ends waits for it, and where
-    /// products are in loops deeper within, whose tiles come just in time, the copy delays these (measured, 7 to 10 %).
+    /// They are those of a loop around the loops of MMAs, of which the next iteration hides a copy: a block that ends waits for it, and where
+    /// MMAs are in loops deeper within, whose tiles come just in time, the copy delays these (measured, 7 to 10 %).
     pub(super) fn stores(&self, products: &BTreeMap<OpId, Wgmma>) -> BTreeMap<OpId, SharedTile> {
         let func = self.func;
         let mut depths = BTreeMap::new();
@@ -69,7 +69,7 @@ impl Choice<'_> {
         let extents = [all(fast), rows.iter().map(|(_, extent)| extent).product()];
         let dtype = func.ty(operands[0]).dtype;
         let bytes = i64::from(dtype.bits()) / 8;
-        // Tensor copies write whole units of 16 bytes.
+        // TMA writes whole units of 16 bytes.
         let (Known::Is(n) | Known::MultipleOf(n)) = param.extents[fast];
         let whole = bytes > 0 && n * bytes % WIDEST == 0;
         let sliced = func.slices(view.array).next().is_some();
@@ -130,7 +130,7 @@ impl SharedTile {
         ROUND_TRIP + SHARED * dist.size() as f64 / vector as f64
     }
 
-    /// Whether each warpgroup holds strips of a tile of 16-bit floats like accumulators of `wgmma`: 64 rows, or as many columns where the product is
+    /// Whether each warpgroup holds strips of a tile of 16-bit floats like accumulators of `wgmma`: 64 rows, or as many columns where the MMA is
     /// transposed.
     pub(crate) fn strips(&self, dims: &Dims, dist: &Dist) -> Option<Major> {
         let [n, m] = self.extents;
@@ -149,7 +149,7 @@ impl SharedTile {
         (fits([n, m]) && held(transposed(&[m, n], threads))).then_some(Major::Mn)
     }
 
-    /// What is stored at once: the tile, or a strip of it.
+    /// The part that is stored at once: the tile, or a strip of it.
     pub(crate) fn piece(&self, strips: Option<Major>) -> SharedTile {
         let [along, others] = self.extents;
         match strips {

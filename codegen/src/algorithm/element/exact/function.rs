@@ -1,4 +1,4 @@
-//! Functions of elements.
+//! Exact functions of elements.
 
 use std::cmp::Ordering;
 

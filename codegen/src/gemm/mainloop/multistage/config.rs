@@ -38,7 +38,7 @@ pub struct Source {
 pub struct Multistage {
     /// The atom, of a thread or a warp.
     pub atom: MmaAtom,
-    /// (AtomM,AtomN) -> the atom's number in the block.
+    /// (AtomM,AtomN) -> the atom's index in the block.
     pub atoms: Lay,
     /// The order of M's and N's coordinates in the tile.
     pub permutation: [Tile; 2],

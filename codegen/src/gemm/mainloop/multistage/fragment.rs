@@ -89,7 +89,7 @@ impl FragmentLoad {
     }
 }
 
-/// Rounds f32 to tf32: of numbers with more bits, the instruction of the product would cut bits off.
+/// Rounds f32 to tf32: of numbers with more bits, the MMA instruction would cut bits off.
 fn round(b: &mut Builder, fragment: &Rmem) {
     for reg in fragment.regs() {
         let words = [Word::Rna.into(), Type::Tf32.into(), Type::F32.into()];

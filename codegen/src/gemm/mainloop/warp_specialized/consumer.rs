@@ -17,13 +17,13 @@ use crate::tiled::mma::Operand;
 use crate::{Descriptor, Error, Expr, PipelineState, Rmem, Stage};
 use mixed::{AT_ONCE, Converted};
 
-/// A thread of the warpgroups that multiply.
+/// A thread of the consumer warpgroups. The warpgroups that compute one tile together are a team; several teams ping-pong.
 pub struct Consumer<'a> {
     shared: &'a Shared<'a>,
     a: Source,
     b: Tensor<Descriptor>, // (1,RestN,RestK,Stage)
     sums: Sums,
-    /// The number of the warpgroup among those that multiply, that of its team, and its number in the team.
+    /// The index of the warpgroup among all consumers, the index of its team, and its index in the team.
     number: Expr,
     team: Expr,
     group: Expr,
@@ -31,17 +31,17 @@ pub struct Consumer<'a> {
     leader: Cond,
     /// The stage that is read, and the stage that was read before.
     states: [PipelineState; 2],
-    /// The position of the block's tile in the order of the teams, if they ping-pong.
+    /// The barriers by which teams ping-pong, and the position of the block's tile in the order of the teams.
     turn: Option<(&'a OrderedSequence, PipelineState)>,
 }
 
-/// Where the products take A from, and the accumulators of one atom that are not yet added to the others, (FrgV,1,1), if there are such accumulators.
+/// The memory of A, and the partial accumulators, if accumulators are promoted or scaled.
 enum Source {
     /// From shared memory, (1,RestM,RestK,Stage).
     Shared(Tensor<Descriptor>),
-    /// The same, with accumulators that are promoted.
+    /// From shared memory, with the partial accumulator of one atom, (FrgV,1,1), which is promoted.
     Promoted(Tensor<Descriptor>, Box<Tensor<Rmem>>),
-    /// From registers, with the accumulators of two atoms that are scaled, (FrgV,1,1,2).
+    /// From registers, with the partial accumulators of two atoms, (FrgV,1,1,2), which are scaled.
     Converted(Box<(Converted, Tensor<Rmem>)>),
 }
 
@@ -60,7 +60,7 @@ impl<'a> Consumer<'a> {
         let consumer = Consumer::new(b, shared, thread, group)?;
         body(b, &consumer)?;
         if parts.multicast > 1 {
-            // The block stays until no other block multicasts into it or arrives at its mbarriers.
+            // The block must not exit while another block multicasts into it or arrives at its mbarriers.
             b.cluster_sync();
         }
         Ok(())
@@ -106,8 +106,8 @@ impl<'a> Consumer<'a> {
         Ok(Consumer { shared, a, b: operand_b, sums, number, team, group, thread, leader, states, turn })
     }
 
-    /// Runs `body` for the next of the block's tiles of C, which has `k_tiles` tiles along K, if it is a tile of the thread's team. All teams
-    /// execute this for all tiles; a single team has each of them.
+    /// Runs `body` for the block's next tile of C if the tile belongs to the thread's team. Tiles alternate between teams. `k_tiles` is the number of
+    /// the tile's K tiles. All teams execute this for all tiles.
     ///
     /// # Errors
     /// Those of `body` and of the expressions.
@@ -126,13 +126,13 @@ impl<'a> Consumer<'a> {
         Ok(())
     }
 
-    /// The accumulators over the next `k_tiles` tiles that the producer brings, of block tile `at[0]` of A and `at[1]` of B: only block scales depend on
-    /// which these are. The accumulators are in the same registers each time. Several teams do this in alternation, within [`Consumer::in_turn`].
+    /// Computes the accumulators over the next `k_tiles` tiles that the producer loads. `at` is the position of the block's tile along M and N, which
+    /// only block scales need. The accumulators are in the same registers each time. Several teams call this within [`Consumer::in_turn`].
     ///
     /// # Errors
     /// Those of the expressions.
-    // The next team may multiply when all products of this one have been issued. Its stages are those after this team's: a wait for the round
-    // of a stage is only right when the round before has been waited for.
+    // The next team may issue its MMAs when all MMAs of this one have been issued. Its stages follow this team's. A wait for a phase of a stage is
+    // right only after a wait for the phase before.
     #[track_caller]
     pub fn multiply(&self, b: &mut Builder, at: [&Expr; 2], k_tiles: &Expr) -> Result<&Sums, Error> {
         if let Some((turns, turn)) = &self.turn {
@@ -160,8 +160,8 @@ impl<'a> Consumer<'a> {
         turns.arrive(b, &turn, &self.leader)
     }
 
-    /// Writes the accumulators over the next `k_tiles` tiles.
-    // A stage is released when the products after its own have been issued, which is when its own are known to have been read.
+    /// Computes the accumulators over the next `k_tiles` tiles.
+    // A stage is released when the MMAs of the next stage have been issued: the wait for all but the latest batch shows that its own have finished.
     fn multiply_shared(
         &self,
         b: &mut Builder,
@@ -171,7 +171,7 @@ impl<'a> Consumer<'a> {
         let (pipeline, [read, before]) = (&self.shared.pipeline, &self.states);
         let any = Cond::less(&Expr::from(0), k_tiles);
         if any != Cond::Always {
-            // The first product overwrites the sums, but there may be none.
+            // The first MMA overwrites the accumulators, but there may be none.
             clear(b, &self.sums.values)?;
         }
         b.for_range(k_tiles, |b, step| {
@@ -199,7 +199,7 @@ impl<'a> Consumer<'a> {
         self.release(b, &done, any)
     }
 
-    /// Goes past the next `k_tiles` tiles that the producer brings, where the warpgroup has nothing to multiply.
+    /// Releases the next `k_tiles` tiles that the producer loads, without MMAs.
     ///
     /// # Errors
     /// Those of the expressions.
@@ -214,11 +214,11 @@ impl<'a> Consumer<'a> {
         })
     }
 
-    /// Releases a stage that the warpgroup has read, if `cond` holds: in every block whose copies come into the stage.
+    /// Releases a stage that the warpgroup has read, if `cond` holds, in every block that multicasts into it.
     fn release(&self, b: &mut Builder, stage: &Stage, cond: Cond) -> Result<(), Error> {
         let (pipeline, blocks) = (&self.shared.pipeline, self.shared.mainloop.parts.multicast);
         let thread = if self.shared.mainloop.parts.reads_stages() {
-            // The lanes have read A, or scales, themselves.
+            // The lanes have read A or scales themselves.
             b.warp_sync();
             self.thread.rem(WARP)?
         } else {
@@ -232,8 +232,8 @@ impl<'a> Consumer<'a> {
         pipeline.consumer_release_in(b, stage, &thread, &cond)
     }
 
-    /// Registers for the thread's share of the accumulators if the tile's columns are shared among `blocks` blocks: those of a tile of as many
-    /// fewer columns. They have no values yet.
+    /// Uninitialised registers for the thread's share of the accumulators if `blocks` blocks share the tile's columns: a tile of
+    /// (BlockM,BlockN/blocks).
     ///
     /// # Errors
     /// [`Error::Wgmma`] if the shares are no whole atoms.
@@ -244,22 +244,22 @@ impl<'a> Consumer<'a> {
         Sums::new(b, &mma, [*m, n / blocks, *k], thread)
     }
 
-    /// The number of the thread's warpgroup among those that multiply.
+    /// The index of the thread's warpgroup among all consumers.
     pub fn number(&self) -> &Expr {
         &self.number
     }
 
-    /// The number of the thread's team.
+    /// The index of the thread's team.
     pub fn team(&self) -> &Expr {
         &self.team
     }
 
-    /// The number of the thread's warpgroup in its team.
+    /// The index of the thread's warpgroup in its team.
     pub fn group(&self) -> &Expr {
         &self.group
     }
 
-    /// The thread's number in its warpgroup, of 128.
+    /// The index of the thread in its warpgroup, 0 to 127.
     pub fn thread(&self) -> &Expr {
         &self.thread
     }

@@ -13,7 +13,7 @@ use crate::sizes::shape_tiler;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, PipelineState, Stage};
 
-/// The thread that brings tiles of A and B into the stages.
+/// The thread that loads tiles of A and B into the stages.
 pub struct Producer<'a> {
     shared: &'a Shared<'a>,
     feeds: &'a [Feed],
@@ -55,8 +55,8 @@ impl<'a> Producer<'a> {
         self.load_behind(b, [None; 2], at, k_tiles, backwards)
     }
 
-    /// The same of block tiles that are counted from the row `origins[0]` of A and the row `origins[1]` of B on, which need not be the
-    /// first row of a tile. What such a tile has beside the rows that are wanted are the rows behind them.
+    /// The same for block tiles that begin at the row `origins[0]` of A and the row `origins[1]` of B, which need not be multiples of the tile. Such
+    /// a tile also contains the rows after the requested ones.
     ///
     /// # Errors
     /// As [`Producer::load`].

@@ -12,7 +12,7 @@ use crate::ir::{
     Value, View,
 };
 
-/// Operations that are their operands and a word.
+/// Operations without attributes: their text is a word and the operands.
 const PLAIN: &[Kind] = &[
     Kind::Bitcast,
     Kind::Broadcast,
@@ -87,7 +87,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The order whose word was taken.
+    /// The memory order at the previous token.
     fn order(&self, line: &mut Line) -> Result<(Order, Option<Scope>)> {
         line.at -= 1;
         let Some(Token::Word(word)) = line.peek() else { return line.expected("an order") };

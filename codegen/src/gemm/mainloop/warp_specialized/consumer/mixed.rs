@@ -16,7 +16,7 @@ use crate::sizes::{ONE, static_size};
 use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Error, Expr, Memory, Rmem, Scalar, Smem};
 
-/// The atoms whose products a thread has in registers: those that run, and those that are scaled meanwhile.
+/// The atoms whose MMAs a thread has in registers: those that run, and those that are scaled meanwhile.
 pub(super) const AT_ONCE: i64 = 2;
 
 /// A thread's part of A.
@@ -70,7 +70,7 @@ fn of_row(b: &mut Builder, scales: &[Tensor<Smem>], row: i64, stage: &Expr) -> R
 
 impl Consumer<'_> {
     /// Writes the accumulators over the next `k_tiles` tiles. `partial` has the accumulators of two atoms over a tile along K, (FrgV,1,1,2). While one
-    /// warpgroup converts, the others multiply. The products of an atom run while its next values and those of the next atom are converted,
+    /// warpgroup converts, the others multiply. The MMAs of an atom run while its next values and those of the next atom are converted,
     /// and while the accumulators of the atom before it are scaled.
     pub(super) fn multiply_converted(
         &self,
@@ -110,7 +110,7 @@ impl Consumer<'_> {
         })
     }
 
-    /// Starts the products of an atom, row i and column j of the atoms, over the tiles of a stage. The values of a row are loaded and converted for
+    /// Starts the MMAs of an atom, row i and column j of the atoms, over the tiles of a stage. The values of a row are loaded and converted for
     /// its first column.
     fn multiply_atom(
         &self,

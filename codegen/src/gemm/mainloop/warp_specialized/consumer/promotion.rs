@@ -14,7 +14,7 @@ use crate::builder::{Builder, Cond};
 use crate::sizes::{ONE, extent, static_size};
 use crate::{Descriptor, Error, Expr, Rmem, Scalar, Smem};
 
-/// An operand as the products between two promotions take it: (1,RestX,KAtoms,RestK,Stage).
+/// An operand as the MMAs between two promotions take it: (1,RestX,KAtoms,RestK,Stage).
 fn in_intervals(operand: &Tensor<Descriptor>, interval: i64) -> Result<Tensor<Descriptor>, Error> {
     let layout = operand.layout(); // (1,RestX,RestK,Stage)
     let k = layout.mode(2)?.logical_divide(&Tiler::Lay(extent(interval)?))?; // (KAtoms,RestK)
