@@ -1,4 +1,4 @@
-//! Tiled and im2col TMA copies (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy").
+//! Tiled and im2col TMA copies (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
 
 use super::asynchronous::{COMPLETE, HINT, MASK, POLICY, at, within};
 use super::row::*;
