@@ -1,5 +1,7 @@
 //! What all commands have in common: exit statuses, JSON, names, completions, the manual, and readers that go away.
 
+mod calls;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -8,88 +10,7 @@ use serde_json::{Value, json};
 
 use crate::gemm::matrix::Matrix;
 use crate::gemm::{folder, girih, girih_in, text};
-
-/// Calls, without blanks in their arguments, and the exit status that each has in a folder with the files of [`files`].
-const CALLS: &[(&str, i32)] = &[
-    ("--help", 0),
-    ("--version", 0),
-    ("gemm --m 16 --n 16 --k 16", 0),
-    ("attention --queries 16 --keys 16 --heads 1 --batch 1", 0),
-    ("copy 8:1 8:1", 0),
-    ("sim right.ptx --grid 1 --block 32", 0),
-    ("emit copy", 0),
-    ("emit gemm", 0),
-    ("explain gemm", 0),
-    ("explain attention", 0),
-    ("layout (4,2):(1,4)", 0),
-    ("show mma SM80_16x8x16_F32BF16BF16F32_TN", 0),
-    ("show copy SM75_U32x4_LDSM_N", 0),
-    ("show smem (8,8):(1000000000000000000,1) --dtype bf16", 0),
-    ("plan check (4,2):(1,4) --tile (4,2)", 0),
-    ("tile explain softmax_bf16_16x1024", 0),
-    ("tune tile saxpy_2048 n=64 --most 1", 0),
-    ("list atoms", 0),
-    ("list kernels", 0),
-    ("list operations", 0),
-    ("list dtypes", 0),
-    // A result is wrong, or something was found.
-    ("gemm --a big.npy --b big.npy", 1),
-    ("sim race.ptx --grid 1 --block 32", 1),
-    ("plan check (4,2):(1,2) --tile (4,2)", 1),
-    // The call can't be carried out as it is.
-    ("", 2),
-    ("gem", 2),
-    ("gemm --nonsense", 2),
-    ("gemm --m many", 2),
-    ("gemm --m -1", 2),
-    ("gemm --dtype fp4", 2),
-    ("gemm --kernel simt --dtype bf16", 2),
-    ("attention --dtype f64", 2),
-    ("attention decode --dtype f64", 2),
-    ("copy (4,6):(1,4) (6,4):(1,6)", 2),
-    ("sim right.ptx", 2),
-    ("sim right.ptx --kernel other --grid 1 --block 1", 2),
-    ("sim right.ptx --grid 1 --block 4096", 2),
-    ("emit gemm --m -1", 2),
-    ("emit tile nonsense", 2),
-    ("explain gemm --kernel simt --dtype bf16", 2),
-    ("layout (4,8", 2),
-    ("layout compose(4:1,2:1)", 2),
-    ("layout size(8:1) --format svg", 2),
-    ("show mma nonsense", 2),
-    ("show smem (s0,8):(1,s0) --dtype f32", 2),
-    ("plan copy (8,8):(16,2) --threads 8 --dtype f32", 2),
-    ("tile explain nonsense", 2),
-    ("tune gemm --dtype f64", 2),
-    ("tune tile nonsense", 2),
-    ("list nonsense", 2),
-    ("list atoms nonsense", 2),
-    ("show smem (s0,8):(1,s0) --dtype f32 --vector -1", 2),
-    ("plan copy (8,8):(8,1) --threads 9223372036854775807 --dtype f32", 2),
-    ("plan copy (8,8):(8,1) --threads -1 --dtype f32", 2),
-    ("plan access (64,64):(92233720368547758,1) (32,8):(1,64) --dtype bf16", 2),
-    ("plan access (64,64):(0,0) (32,100000000000):(0,0) --dtype bf16", 2),
-    ("plan staged (6400000,640000):(640000,1) --threads 128 --dtype bf16", 2),
-    ("plan convert (32,200000000000):(1,32) (32,200000000000):(200000000000,1) --dtype f32", 2),
-    ("copy (30,30):(30,1) (32,32):(32,1) --at (9223372036854775807,1)", 2),
-    ("attention --packed 4294967295", 2),
-    ("layout 4:1 --tile (2,2)", 2),
-    ("completions nonsense", 2),
-    // Something that the call needs is not there or not usable.
-    ("gemm --a none.npy --b none.npy", 3),
-    ("gemm --a right.ptx --b right.ptx", 3),
-    ("gemm --m 16 --n 16 --k 16 -o none/c.npy", 3),
-    ("gemm --records none", 3),
-    ("gemm --m 1000000 --n 1000000 --k 1", 3),
-    ("attention --q none.npy --k none.npy --v none.npy", 3),
-    ("sim none.ptx --grid 1 --block 1", 3),
-    ("sim big.npy --grid 1 --block 1", 3),
-    ("emit copy -o none/c.ptx", 3),
-    ("layout 8:1 --svg none/c.svg", 3),
-    ("show copy SM75_U32x4_LDSM_N -o none/c.txt", 3),
-    ("tile explain softmax_bf16_16x1024 -o none/c.txt", 3),
-    ("man right.ptx", 3),
-];
+use calls::CALLS;
 
 const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
 

@@ -5,6 +5,7 @@ mod asynchronous;
 mod congruent;
 mod convert;
 mod copy;
+mod copy_with;
 mod data;
 pub mod distributed;
 pub mod element;
@@ -23,7 +24,8 @@ mod warp;
 
 pub(crate) use convert::convert_finite;
 pub use convert::{byte_to_f16, convert, f32_to_byte, f32_to_tf32};
-pub use copy::{CacheHint, CopyWith, copy, copy_if, prefetch};
+pub use copy::{copy, copy_if, prefetch};
+pub use copy_with::{CacheHint, CopyWith};
 pub use data::{Data, Site};
 pub use elements::{load_elements, pack, store_elements, unpack};
 pub use fence::{

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use girih_device::{Arg, Assembler, Bundle, Device, Error, Fault, Kind, LaunchConfig, Select, SimOptions};
+use girih_device::{Arg, Assembler, Bundle, Device, Error, Fault, Kind, LaunchConfig, Select};
 use girih_ptx::Module;
 
 #[allow(clippy::explicit_write, reason = "the harness swallows what eprintln! writes")]
@@ -300,32 +300,12 @@ fn barriers_and_fences_keep_their_promises() {
     }
 }
 
-/// Checks that random copies have the same results on the GPU and on the simulator.
-fn copies_agree(gpu: &Device, count: u64, copy: impl Fn(&mut programs::Random) -> programs::tensor::Copy) {
-    let sim = Device::open_sim(SimOptions::checked()).unwrap();
-    let module = Module::parse(&programs::tensor::module()).unwrap();
-    let (on_gpu, on_sim) = (gpu.load(&module).unwrap(), sim.load(&module).unwrap());
-    let mut random = programs::Random::new(11);
-    let mut differ = Vec::new();
-    for seed in 1..=count {
-        let copy = copy(&mut random);
-        let (found, wanted) = (copy.run(gpu, &on_gpu, seed), copy.run(&sim, &on_sim, seed));
-        if found != wanted {
-            let at =
-                |a: &[u32], b: &[u32]| a.iter().zip(b).position(|(a, b)| a != b).map(|i| (i, a[i], b[i]));
-            let at = (at(&found.0, &wanted.0), at(&found.1, &wanted.1));
-            differ.push(format!("{copy:?} seed {seed}: first at {at:x?}"));
-        }
-    }
-    assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
-}
-
 /// The copies are of boxes inside and on all sides of tensors, of every rank, element type and swizzle.
 #[test]
 fn tensors_are_copied_as_the_simulator_does() {
     let Some(gpu) = gpu() else { return };
     if gpu.limits().sm >= 90 {
-        copies_agree(&gpu, 1500, programs::tensor::Copy::random);
+        programs::tensor::copies_agree(&gpu, 1500, programs::tensor::Copy::random);
     }
 }
 
@@ -334,7 +314,7 @@ fn tensors_are_copied_as_the_simulator_does() {
 fn columns_are_copied_as_the_simulator_does() {
     let Some(gpu) = gpu() else { return };
     if gpu.limits().sm >= 90 {
-        copies_agree(&gpu, 1500, programs::tensor::Copy::columns);
+        programs::tensor::copies_agree(&gpu, 1500, programs::tensor::Copy::columns);
     }
 }
 
@@ -346,33 +326,11 @@ fn maps_that_kernels_make_copy_as_the_hosts() {
     }
 }
 
-/// Checks that products with random descriptors have the same results on the GPU and on the simulator.
-fn products_agree(gpu: &Device, products: impl Iterator<Item = programs::wgmma::Product>, inputs: u64) {
-    let sim = Device::open(Select::Sim).unwrap();
-    let mut differ = Vec::new();
-    let mut random = programs::Random::new(7);
-    for product in products {
-        let module = Module::parse(&product.module()).unwrap();
-        let (on_gpu, on_sim) = (gpu.load(&module).unwrap(), sim.load(&module).unwrap());
-        for seed in 1..=inputs {
-            let input = product.input(&mut random);
-            let name = programs::wgmma::Product::kernel_name(&input);
-            let found = product.run(gpu, &on_gpu.kernel(&name).unwrap(), &input, seed);
-            let wanted = product.run(&sim, &on_sim.kernel(&name).unwrap(), &input, seed);
-            if found != wanted {
-                let at = found.iter().zip(&wanted).filter(|(a, b)| a != b).count();
-                differ.push(format!("{product:?} {input:x?} seed {seed}: {at} of {} words", found.len()));
-            }
-        }
-    }
-    assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
-}
-
 #[test]
 fn warpgroups_multiply_as_the_simulator_does() {
     let Some(gpu) = gpu() else { return };
     if gpu.limits().sm == 90 {
-        products_agree(&gpu, programs::wgmma::PRODUCTS.iter().copied(), 60);
+        programs::wgmma::products_agree(&gpu, programs::wgmma::PRODUCTS.iter().copied(), 60);
     }
 }
 
@@ -380,7 +338,7 @@ fn warpgroups_multiply_as_the_simulator_does() {
 fn sparse_warpgroups_multiply_as_the_simulator_does() {
     let Some(gpu) = gpu() else { return };
     if gpu.limits().sm == 90 {
-        products_agree(&gpu, programs::wgmma::sparse_products(), 10);
+        programs::wgmma::products_agree(&gpu, programs::wgmma::sparse_products(), 10);
     }
 }
 

@@ -14,6 +14,7 @@ use rand::rngs::StdRng;
 use serde_json::{Map, Value};
 
 pub mod judge;
+mod make;
 pub mod operands;
 
 use judge::{Answer, Verdict};

@@ -34,6 +34,7 @@ mod operand;
 mod order;
 mod show;
 mod sparse;
+mod tensor;
 mod tensormap;
 mod video;
 mod warp;
@@ -249,6 +250,7 @@ pub fn all() -> impl Iterator<Item = &'static Form> {
         memory::WIDE.as_flattened(),
         memory::FORMS,
         asynchronous::FORMS,
+        tensor::FORMS,
         tensormap::FORMS,
         matrix::FORMS,
         matrix::WGMMA.as_flattened(),

@@ -6,6 +6,7 @@ mod declaration;
 mod expression;
 mod operand;
 mod statement;
+mod variable;
 
 use cursor::Parser;
 

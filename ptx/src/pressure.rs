@@ -16,15 +16,18 @@
 //! their limit.
 
 mod block;
+mod registers;
+mod step;
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::forms::accessed;
-use crate::{
-    Inst, Item, Kernel, Modifier, Module, Name, Opcode, Operand, Site, Special, Statement, Type, Word,
-};
+use crate::{Item, Kernel, Module, Name, Opcode, Operand, Site, Statement, Word};
 
 use block::Block;
+use registers::Registers;
+pub(crate) use step::computes;
+use step::{Step, effect, is_float, is_uniform};
 
 /// Registers that `ptxas` takes of each thread besides those of the kernel's values.
 const RESERVED: u32 = 3;
@@ -93,53 +96,6 @@ struct Peak {
     at: usize,
 }
 
-/// What the order of an instruction depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
-    /// Its registers alone.
-    None,
-    /// It stays between the effects around it.
-    Read,
-    /// It stays where it is among reads and effects.
-    Write,
-}
-
-/// An instruction with the numbers of its registers.
-struct Step<'k> {
-    inst: &'k Inst,
-    /// The statement of the kernel that it is, or is in.
-    statement: usize,
-    written: Vec<usize>,
-    read: Vec<usize>,
-    effect: Effect,
-}
-
-impl Step<'_> {
-    /// Whether it may leave what it writes as it was.
-    fn is_guarded(&self) -> bool {
-        self.inst.guard.is_some()
-    }
-
-    /// The register that an instruction copies.
-    fn copied(&self) -> Option<usize> {
-        let plain = |operand: &Operand| matches!(operand, Operand::Name(_));
-        match (&self.written[..], &self.read[..]) {
-            ([_], &[from])
-                if self.inst.opcode == Opcode::Mov
-                    && !self.is_guarded()
-                    && self.inst.operands.iter().all(plain) =>
-            {
-                Some(from)
-            }
-            _ => None,
-        }
-    }
-
-    fn ends_block(&self) -> bool {
-        matches!(self.inst.opcode, Opcode::Bra | Opcode::Brx | Opcode::Ret | Opcode::Exit | Opcode::Trap)
-    }
-}
-
 /// A kernel's instructions, and which of them follow each other.
 struct Flow<'k> {
     steps: Vec<Step<'k>>,
@@ -149,47 +105,6 @@ struct Flow<'k> {
     bounds: Vec<usize>,
     /// The blocks that follow each block.
     next: Vec<Vec<usize>>,
-}
-
-/// The virtual registers of a kernel by name.
-#[derive(Default)]
-struct Registers<'k> {
-    types: HashMap<&'k str, Type>,
-    ranges: Vec<(&'k str, Type)>,
-    numbers: HashMap<&'k Name, usize>,
-    halves: Vec<u32>,
-}
-
-impl<'k> Registers<'k> {
-    fn declare(&mut self, body: &'k [Statement]) {
-        for statement in body {
-            match statement {
-                Statement::Reg(declared) => {
-                    for (name, count) in &declared.names {
-                        match count {
-                            Some(_) => self.ranges.push((name, declared.ty)),
-                            None => _ = self.types.insert(name, declared.ty),
-                        }
-                    }
-                }
-                Statement::Block(body) => self.declare(body),
-                _ => {}
-            }
-        }
-    }
-
-    /// The number of a register; none for another name.
-    fn number(&mut self, name: &'k Name) -> Option<usize> {
-        if let Some(&number) = self.numbers.get(name) {
-            return Some(number);
-        }
-        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let range = || self.ranges.iter().find(|(range, _)| *range == prefix).map(|(_, ty)| *ty);
-        let ty = self.types.get(&**name).copied().or_else(range)?;
-        self.halves.push(ty.bits().map_or(0, |bits| bits.div_ceil(16)));
-        self.numbers.insert(name, self.halves.len() - 1);
-        Some(self.halves.len() - 1)
-    }
 }
 
 impl<'k> Flow<'k> {
@@ -464,104 +379,5 @@ impl<'k> Flow<'k> {
             }
         }
         (most, self.steps.get(most.at).map_or(0, |step| step.statement))
-    }
-}
-
-fn is_float(inst: &Inst) -> bool {
-    let float = |ty: Type| !(ty.is_int() || ty.is_bits() || ty == Type::Pred);
-    inst.modifiers.iter().any(|modifier| matches!(modifier, Modifier::Type(ty) if float(*ty)))
-}
-
-/// Whether an instruction has the same result in all threads if its registers have.
-fn is_uniform(inst: &Inst) -> bool {
-    let shared = |special: &Special| {
-        let text = special.text();
-        ["%ctaid", "%nctaid", "%ntid", "%cluster", "%nsmid", "WARP_SZ"]
-            .iter()
-            .any(|start| text.starts_with(start))
-    };
-    let agreed = inst.operands.iter().all(|operand| match operand {
-        Operand::Special(special) => shared(special),
-        _ => true,
-    });
-    agreed
-        && match inst.opcode {
-            Opcode::Mov => true,
-            Opcode::Ld => inst.modifiers.contains(&Word::Param.into()),
-            Opcode::Add
-            | Opcode::Sub
-            | Opcode::Mul
-            | Opcode::Mad
-            | Opcode::Shl
-            | Opcode::Shr
-            | Opcode::And
-            | Opcode::Or
-            | Opcode::Xor
-            | Opcode::Not
-            | Opcode::Neg
-            | Opcode::Abs
-            | Opcode::Min
-            | Opcode::Max
-            | Opcode::Div
-            | Opcode::Rem
-            | Opcode::Cvt
-            | Opcode::Cvta
-            | Opcode::Setp
-            | Opcode::Selp
-            | Opcode::Slct
-            | Opcode::Bfe
-            | Opcode::Bfi
-            | Opcode::Shf
-            | Opcode::Lop3
-            | Opcode::Prmt
-            | Opcode::Clz
-            | Opcode::Popc => !is_float(inst),
-            _ => false,
-        }
-}
-
-/// Whether an instruction does nothing but to compute registers from registers, whenever it runs.
-pub(crate) fn computes(inst: &Inst) -> bool {
-    let special = |operand: &Operand| matches!(operand, Operand::Special(_));
-    inst.guard.is_none()
-        && inst.opcode != Opcode::Mma
-        && effect(inst) == Effect::None
-        && !inst.operands.iter().any(special)
-}
-
-fn effect(inst: &Inst) -> Effect {
-    match inst.opcode {
-        Opcode::Ld if inst.modifiers.contains(&Word::Param.into()) => Effect::None,
-        Opcode::Ld | Opcode::Ldmatrix | Opcode::Shfl => Effect::Read,
-        Opcode::St
-        | Opcode::Stmatrix
-        | Opcode::Red
-        | Opcode::Atom
-        | Opcode::Bar
-        | Opcode::Barrier
-        | Opcode::Bra
-        | Opcode::Brx
-        | Opcode::Ret
-        | Opcode::Exit
-        | Opcode::Trap
-        | Opcode::Call
-        | Opcode::Fence
-        | Opcode::Membar
-        | Opcode::Wgmma
-        | Opcode::Wmma
-        | Opcode::Cp
-        | Opcode::Mbarrier
-        | Opcode::Prefetch
-        | Opcode::Prefetchu
-        | Opcode::Discard
-        | Opcode::Setmaxnreg
-        | Opcode::Griddepcontrol
-        | Opcode::Nanosleep
-        | Opcode::Tensormap
-        | Opcode::Vote
-        | Opcode::Match
-        | Opcode::Activemask
-        | Opcode::Elect => Effect::Write,
-        _ => Effect::None,
     }
 }

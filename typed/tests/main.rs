@@ -3,9 +3,11 @@
 #[cfg(feature = "tensor")]
 mod algorithms;
 mod compile;
+mod coordinates;
 mod examples;
 #[cfg(feature = "tensor")]
 mod host;
 mod layouts;
+mod swizzled;
 #[cfg(feature = "tensor")]
 mod tensors;

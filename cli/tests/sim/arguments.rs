@@ -6,7 +6,8 @@ use std::fs;
 use girih_ptx::{OobFill, TensorElement, TensorMap, TensorSwizzle, Tiled};
 use half::{bf16, f16};
 
-use super::{MAP, elements, folder, girih, npy};
+use super::maps::MAP;
+use super::{elements, folder, girih, npy};
 
 const HEADER: &str = ".version 8.0 .target sm_90 .address_size 64\n";
 

@@ -8,7 +8,8 @@ use girih_tensor::{DType, Tensor};
 
 use super::Site;
 use super::convert::fp8;
-use super::copy::{self, CopyWith};
+use super::copy;
+use super::copy_with::CopyWith;
 use super::data::{Data, distance, fragment_values};
 use super::math::narrow::{self, is_narrow};
 use super::vectors::Fresh;

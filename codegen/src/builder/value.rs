@@ -1,13 +1,15 @@
 //! Computes expressions into registers.
 
+mod plan;
+
 use std::panic::Location;
-use std::rc::Rc;
 
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 
-use super::{Builder, CLOSED, Reg, Var, address};
+use super::{Builder, Reg, address};
 use crate::Error;
 use crate::expr::{Atom, Expr, Term};
+use plan::{Plan, Write};
 
 /// The width of the register that an expression is computed into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,11 +43,6 @@ impl Width {
     }
 }
 
-/// The depth of a register that has been written since; deeper than any scope but a closed one.
-const STALE: usize = CLOSED - 1;
-/// The depth of an expression over registers that belong to another builder, greater than all other depths.
-const FOREIGN: usize = CLOSED + 1;
-
 /// A value that is being computed.
 struct Work {
     value: (Expr, Width),
@@ -54,38 +51,6 @@ struct Work {
     plan: Plan,
     /// The registers of the first operands.
     regs: Vec<Reg>,
-}
-
-/// How a value is computed.
-struct Plan {
-    operands: Vec<(Expr, Width)>,
-    write: Write,
-}
-
-impl Plan {
-    fn of<const N: usize>(operands: [(Expr, Width); N], write: Write) -> Plan {
-        Plan { operands: operands.into(), write }
-    }
-}
-
-/// The instructions of a value whose operands are in registers.
-enum Write {
-    Constant(i64),
-    AddConstant(i64),
-    Add,
-    /// The sum of 64 bits and of 32 bits.
-    AddWidened,
-    Widened {
-        unsigned: bool,
-    },
-    Mul,
-    /// The product in 64 bits of two values of 32 bits.
-    MulWide,
-    Scale(i64),
-    /// The multiple in 64 bits of a value of 32 bits.
-    ScaleWide(i64),
-    /// An atom, computed in a width of its own.
-    Atom(Atom, Width),
 }
 
 fn power_of_two(value: i64) -> Option<i64> {
@@ -227,74 +192,6 @@ impl Builder {
         Ok(self.var_at(&reg, depth, lower, upper, expr.multiple()))
     }
 
-    /// The outermost scope that has the expression's registers.
-    pub(super) fn scope_of(&self, expr: &Expr) -> Result<usize, Error> {
-        if let Some(error) = expr.refusal() {
-            return Err(error.clone());
-        }
-        let depth = self.expr_depth(expr);
-        if depth == FOREIGN {
-            return Err(Error::OtherBuilder { kernel: self.name.to_string() });
-        }
-        if depth == STALE {
-            return Err(Error::Stale { expr: expr.to_string() });
-        }
-        if depth > self.depth() {
-            return Err(Error::OutOfScope { expr: expr.to_string() });
-        }
-        Ok(depth)
-    }
-
-    /// The depth of the outermost scope that has the expression's registers. What is found of operands is kept until a register is
-    /// written or a scope ends.
-    pub(super) fn expr_depth(&self, expr: &Expr) -> usize {
-        if let Some(depth) = self.known_depth(expr) {
-            return depth;
-        }
-        let mut open = vec![expr];
-        while let Some(&last) = open.last() {
-            let before = open.len();
-            open.extend(last.operands().filter(|operand| self.known_depth(operand).is_none()));
-            if open.len() == before {
-                open.pop();
-                if self.known_depth(last).is_none() {
-                    let depth = self.terms_depth(last);
-                    self.depths.borrow_mut().insert(last.id(), depth);
-                }
-            }
-        }
-        self.known_depth(expr).unwrap_or(FOREIGN)
-    }
-
-    fn known_depth(&self, expr: &Expr) -> Option<usize> {
-        if expr.is_flat() {
-            Some(self.terms_depth(expr))
-        } else {
-            self.depths.borrow().get(&expr.id()).copied()
-        }
-    }
-
-    fn terms_depth(&self, expr: &Expr) -> usize {
-        expr.terms().iter().map(|t| self.term_depth(t)).max().unwrap_or(0)
-    }
-
-    fn term_depth(&self, term: &Term) -> usize {
-        term.atoms.iter().map(|a| self.atom_depth(a)).max().unwrap_or(0)
-    }
-
-    fn atom_depth(&self, atom: &Atom) -> usize {
-        match atom {
-            Atom::Var { id, .. } if id.home != self.id => FOREIGN,
-            Atom::Var { id, .. } => match &self.vars[id.index as usize] {
-                Var { stale: true, depth, .. } if *depth != CLOSED => STALE,
-                var => var.depth,
-            },
-            Atom::Symbol { .. } | Atom::Refused(_) => 0,
-            Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => self.expr_depth(x),
-            Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => self.expr_depth(a).max(self.expr_depth(b)),
-        }
-    }
-
     #[track_caller]
     pub(super) fn emit(
         &mut self,
@@ -309,43 +206,6 @@ impl Builder {
         operands.extend(inputs);
         self.inst_at(depth, opcode, modifiers, operands);
         reg
-    }
-
-    /// Sums the terms from the outermost scope inwards, each prefix in the scope that has its registers.
-    fn plan(&self, expr: &Expr, width: Width, depth: usize) -> Result<Plan, Error> {
-        let terms = expr.terms();
-        if terms.is_empty() {
-            return Ok(Plan::of([], Write::Constant(expr.constant())));
-        }
-        if expr.constant() != 0 {
-            let variable = (expr.variable_part(), width);
-            return Ok(Plan::of([variable], Write::AddConstant(expr.constant())));
-        }
-        if let [term] = terms {
-            return self.term(term, width);
-        }
-        let (outer, inner): (Vec<&Term>, Vec<&Term>) = terms.iter().partition(|t| self.term_depth(t) < depth);
-        if !outer.is_empty() {
-            let parts = [outer, inner].map(|part| (Expr::from_terms(&part, 0), width));
-            return Ok(Plan::of(parts, Write::Add));
-        }
-        if width == Width::W64 {
-            // Terms that fit 32 bits are added in 32 bits, and their sum is widened once.
-            let narrow: Vec<&Term> = terms.iter().filter(|t| Width::of(t.range()) == Width::W32).collect();
-            let sum = Expr::from_terms(&narrow, 0);
-            let fits = Width::of(sum.range()) == Width::W32;
-            if narrow.len() > 1 && narrow.len() < terms.len() && fits {
-                let wide: Vec<&Term> = terms.iter().filter(|t| Width::of(t.range()) == Width::W64).collect();
-                let parts = [(Expr::from_terms(&wide, 0), width), (sum, Width::W32)];
-                return Ok(Plan::of(parts, Write::AddWidened));
-            }
-            if narrow.len() == terms.len() && fits {
-                return Ok(Plan::of([(sum, Width::W32)], Write::Widened { unsigned: false }));
-            }
-        }
-        let (prefix, last) = terms.split_at(terms.len() - 1);
-        let parts = [prefix, last].map(|part| (Expr::from_terms(&part.iter().collect::<Vec<_>>(), 0), width));
-        Ok(Plan::of(parts, Write::Add))
     }
 
     /// Writes the instructions of a value whose operands are in registers.
@@ -402,37 +262,6 @@ impl Builder {
         self.emit(depth, Opcode::Cvt, &[to.into(), from.into()], to, vec![narrow])
     }
 
-    /// `coefficient * atoms`, the outermost atoms multiplied first.
-    fn term(&self, term: &Term, width: Width) -> Result<Plan, Error> {
-        let narrow = |t: &Term| Width::of(t.range()) == Width::W32;
-        let value = |t: &Term, width: Width| (Expr::from_terms(&[t], 0), width);
-        if term.coefficient != 1 {
-            let product = Term { atoms: term.atoms.clone(), coefficient: 1 };
-            if width == Width::W64
-                && narrow(&product)
-                && !narrow(term)
-                && i32::try_from(term.coefficient).is_ok()
-            {
-                return Ok(Plan::of([value(&product, Width::W32)], Write::ScaleWide(term.coefficient)));
-            }
-            if width == Width::W64 && narrow(term) {
-                return Ok(Plan::of([value(term, Width::W32)], Write::Widened { unsigned: false }));
-            }
-            return Ok(Plan::of([value(&product, width)], Write::Scale(term.coefficient)));
-        }
-        let mut atoms = term.atoms.to_vec();
-        atoms.sort_by_key(|a| self.atom_depth(a));
-        let Some(last) = atoms.pop() else { return Ok(Plan::of([], Write::Constant(1))) };
-        if atoms.is_empty() {
-            return self.atom(last, width);
-        }
-        let parts = [atoms.into(), [last].into()].map(|atoms: Rc<[Atom]>| Term { atoms, coefficient: 1 });
-        if width == Width::W64 && parts.iter().all(narrow) {
-            return Ok(Plan::of(parts.map(|part| value(&part, Width::W32)), Write::MulWide));
-        }
-        Ok(Plan::of(parts.map(|part| value(&part, width)), Write::Mul))
-    }
-
     fn scale(&mut self, depth: usize, width: Width, value: Operand, by: i64) -> Reg {
         if let Some(shift) = power_of_two(by) {
             let ty = width.bits();
@@ -441,40 +270,6 @@ impl Builder {
         let ty = width.signed();
         let inputs = vec![value, width.immediate(by)];
         self.emit(depth, Opcode::Mul, &[Word::Lo.into(), ty.into()], ty, inputs)
-    }
-
-    fn atom(&self, atom: Atom, width: Width) -> Result<Plan, Error> {
-        let of_two = |a: &Expr, b: &Expr| {
-            if Width::of(a.range()) == Width::W32 { Width::of(b.range()) } else { Width::W64 }
-        };
-        let own = match &atom {
-            Atom::Var { id, .. } => match self.vars[id.index as usize].reg.ty.bytes() {
-                Some(8) => Width::W64,
-                _ => Width::W32,
-            },
-            Atom::Symbol { den: 1, .. } => Width::W32,
-            // ceil(s/den) = (s + den - 1) / den, and the register has to hold the sum.
-            Atom::Symbol { den, upper, .. } => Width::of((0, upper.saturating_mul(*den))),
-            Atom::Div(x, _) | Atom::Rem(x, _) | Atom::And(x, _) => Width::of(x.range()),
-            Atom::Xor(a, b) | Atom::Min(a, b) | Atom::Max(a, b) => of_two(a, b),
-            Atom::Refused(error) => return Err((**error).clone()),
-        };
-        if own == Width::W32 && width == Width::W64 {
-            let unsigned = Width::of(atom.range()) == Width::W64;
-            return Ok(Plan::of([(Expr::atom(atom), own)], Write::Widened { unsigned }));
-        }
-        let mut operands: Vec<(Expr, Width)> = atom.operands().map(|x| (x.clone(), own)).collect();
-        if let [a, b] = &mut operands[..] {
-            [&*a, &*b].into_iter().try_for_each(|(e, _)| e.check_fits("a comparison"))?;
-            // A constant is the second operand, as an immediate.
-            if a.0.as_constant().is_some() {
-                std::mem::swap(a, b);
-            }
-            if b.0.as_constant().is_some() {
-                operands.truncate(1);
-            }
-        }
-        Ok(Plan { operands, write: Write::Atom(atom, own) })
     }
 
     /// Writes an atom whose operands are in registers, except for a constant one.

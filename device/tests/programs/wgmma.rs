@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use girih_device::{Arg, Device, Kernel, LaunchConfig};
+use girih_device::{Arg, Device, Kernel, LaunchConfig, Select};
+use girih_ptx::Module;
 
 use super::Random;
 
@@ -292,4 +293,26 @@ fn descriptor(random: &mut Random, rows: usize, mn: bool, wide: bool) -> u64 {
     let start = 1024 + 1024 + 16 * random.below((space / 3) / 16);
     let base = if swizzle != 0 && random.below(4) == 0 { random.below(8) } else { 0 };
     start >> 4 | (l >> 4) << 16 | (s >> 4) << 32 | base << 49 | swizzle << 62
+}
+
+/// Checks that products with random descriptors have the same results on the GPU and on the simulator.
+pub fn products_agree(gpu: &Device, products: impl Iterator<Item = Product>, inputs: u64) {
+    let sim = Device::open(Select::Sim).unwrap();
+    let mut differ = Vec::new();
+    let mut random = Random::new(7);
+    for product in products {
+        let module = Module::parse(&product.module()).unwrap();
+        let (on_gpu, on_sim) = (gpu.load(&module).unwrap(), sim.load(&module).unwrap());
+        for seed in 1..=inputs {
+            let input = product.input(&mut random);
+            let name = Product::kernel_name(&input);
+            let found = product.run(gpu, &on_gpu.kernel(&name).unwrap(), &input, seed);
+            let wanted = product.run(&sim, &on_sim.kernel(&name).unwrap(), &input, seed);
+            if found != wanted {
+                let at = found.iter().zip(&wanted).filter(|(a, b)| a != b).count();
+                differ.push(format!("{product:?} {input:x?} seed {seed}: {at} of {} words", found.len()));
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
 }

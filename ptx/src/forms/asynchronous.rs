@@ -1,5 +1,5 @@
 //! Asynchronous copies (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy"): `cp.async`, bulk
-//! and TMA copies, their reductions and groups, `st.async`.
+//! copies, reductions and groups, `st.async`. Copies of tensors are in `tensor`.
 
 use super::row::*;
 use super::{Count, Form, Kind, OperandSlot, Slot, Space, Ty};
@@ -8,29 +8,17 @@ use crate::Type::{self, *};
 use crate::Word::{self, *};
 
 const SHARED: &[Word] = &[Shared, SharedCta];
-const HINT: Slot = maybe(&[L2CacheHint]);
+pub(super) const HINT: Slot = maybe(&[L2CacheHint]);
 const AHEAD: Slot = maybe(&[L2Prefetch64, L2Prefetch128, L2Prefetch256]);
-const POLICY: OperandSlot = read(B64);
-const DIMS: &[Word] = &[Dim1, Dim2, Dim3, Dim4, Dim5];
-/// The ranks of im2col tensors: channels, one to three dimensions of pixels, and images.
-const SPACED: &[Word] = &[Dim3, Dim4, Dim5];
-const TILE: Slot = maybe(&[Tile]);
-const COMPLETE: Slot = one(&[MbarrierCompleteTxBytes]);
-const MASK: OperandSlot = read(U16);
+pub(super) const POLICY: OperandSlot = read(B64);
+pub(super) const COMPLETE: Slot = one(&[MbarrierCompleteTxBytes]);
+pub(super) const MASK: OperandSlot = read(U16);
 
-const fn at(slot: usize) -> OperandSlot {
+pub(super) const fn at(slot: usize) -> OperandSlot {
     operand(Kind::Address(Space::Slot(slot)))
 }
-const fn within(space: Word) -> OperandSlot {
+pub(super) const fn within(space: Word) -> OperandSlot {
     operand(Kind::Address(Space::Is(space)))
-}
-const fn tensor(dims: usize) -> OperandSlot {
-    operand(Kind::Tensor(dims))
-}
-
-/// The im2col offsets: the position of a filter's element, one number for each dimension of pixels.
-const fn offsets(dims: usize) -> OperandSlot {
-    operand(Kind::UseVec(Count::Offsets(dims), Ty::Is(U16)))
 }
 
 const WEAK: Slot = maybe(&[Weak]);
@@ -205,174 +193,6 @@ pub(super) static FORMS: &[Form] = &[
             of(&[U32]),
         ],
         &[at(3), at(4), read(U32), POLICY.with(6)],
-    )
-    .since(8, 0, 90),
-    // tensor copies
-    row(
-        O::Cp,
-        &[
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Tensor]),
-            one(DIMS),
-            one(&[SharedCta]),
-            one(&[Global]),
-            TILE,
-            COMPLETE,
-            HINT,
-        ],
-        &[at(4), tensor(3), within(Shared), POLICY.with(8)],
-    )
-    .since(8, 6, 90),
-    row(
-        O::Cp,
-        &[
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Tensor]),
-            one(DIMS),
-            one(&[SharedCluster]),
-            one(&[Global]),
-            TILE,
-            COMPLETE,
-            maybe(&[MulticastCluster]),
-            HINT,
-        ],
-        &[at(4), tensor(3), within(Shared), MASK.with(8), POLICY.with(9)],
-    )
-    .since(8, 0, 90),
-    row(
-        O::Cp,
-        &[
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Tensor]),
-            one(DIMS),
-            one(&[Global]),
-            one(&[SharedCta]),
-            TILE,
-            one(&[BulkGroup]),
-            HINT,
-        ],
-        &[tensor(3), at(5), POLICY.with(8)],
-    )
-    .since(8, 0, 90),
-    row(
-        O::Cp,
-        &[
-            one(&[Reduce]),
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Tensor]),
-            one(DIMS),
-            one(&[Global]),
-            one(&[SharedCta]),
-            one(&[Add, Min, Max, Inc, Dec, And, Or, Xor]),
-            TILE,
-            one(&[BulkGroup]),
-            HINT,
-        ],
-        &[tensor(4), at(6), POLICY.with(10)],
-    )
-    .since(8, 0, 90),
-    row(
-        O::Cp,
-        &[
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Word::Prefetch]),
-            one(&[Tensor]),
-            one(DIMS),
-            one(&[L2]),
-            one(&[Global]),
-            TILE,
-            HINT,
-        ],
-        &[tensor(4), POLICY.with(8)],
-    )
-    .since(8, 0, 90),
-    // im2col tensor copies
-    row(
-        O::Cp,
-        &[
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Tensor]),
-            one(SPACED),
-            one(&[SharedCta]),
-            one(&[Global]),
-            one(&[Im2col]),
-            COMPLETE,
-            HINT,
-        ],
-        &[at(4), tensor(3), within(Shared), offsets(3), POLICY.with(8)],
-    )
-    .since(8, 6, 90),
-    row(
-        O::Cp,
-        &[
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Tensor]),
-            one(SPACED),
-            one(&[SharedCluster]),
-            one(&[Global]),
-            one(&[Im2col]),
-            COMPLETE,
-            maybe(&[MulticastCluster]),
-            HINT,
-        ],
-        &[at(4), tensor(3), within(Shared), offsets(3), MASK.with(8), POLICY.with(9)],
-    )
-    .since(8, 0, 90),
-    row(
-        O::Cp,
-        &[
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Tensor]),
-            one(SPACED),
-            one(&[Global]),
-            one(&[SharedCta]),
-            one(&[Im2colNoOffs]),
-            one(&[BulkGroup]),
-            HINT,
-        ],
-        &[tensor(3), at(5), POLICY.with(8)],
-    )
-    .since(8, 0, 90),
-    row(
-        O::Cp,
-        &[
-            one(&[Reduce]),
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Tensor]),
-            one(SPACED),
-            one(&[Global]),
-            one(&[SharedCta]),
-            one(&[Add, Min, Max, Inc, Dec, And, Or, Xor]),
-            one(&[Im2colNoOffs]),
-            one(&[BulkGroup]),
-            HINT,
-        ],
-        &[tensor(4), at(6), POLICY.with(10)],
-    )
-    .since(8, 0, 90),
-    row(
-        O::Cp,
-        &[
-            one(&[Async]),
-            one(&[Bulk]),
-            one(&[Word::Prefetch]),
-            one(&[Tensor]),
-            one(SPACED),
-            one(&[L2]),
-            one(&[Global]),
-            one(&[Im2col]),
-            HINT,
-        ],
-        &[tensor(4), offsets(4), POLICY.with(8)],
     )
     .since(8, 0, 90),
     row(O::St, &[one(&[Async]), WEAK, CLUSTER, COMPLETE, of(WORD_TYPES)], &[at(2), s(4), BARRIER])

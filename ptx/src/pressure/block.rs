@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Effect, Peak, Step};
+use super::Peak;
+use super::step::{Effect, Step};
 
 /// An instruction that is no copy, with the numbers of its values.
 struct Node {

@@ -6,7 +6,8 @@ use crate::shadow::BARRIERS;
 use crate::{Error, Place, Report};
 
 use super::circles::Circles;
-use super::context::{Context, Machine};
+use super::context::Context;
+use super::machine::Machine;
 use super::warp::{State, Wait, Warp};
 
 /// How many times in a row, without any change, all waits with a time limit may reach their limit before the cluster is

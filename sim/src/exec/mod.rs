@@ -19,6 +19,7 @@ mod finding;
 mod format;
 mod gate;
 mod groups;
+mod machine;
 mod map;
 mod matrix;
 mod mbarrier;
@@ -39,4 +40,4 @@ mod wgmma;
 mod wmma;
 
 pub(crate) use cluster::{Cluster, Turn};
-pub(crate) use context::Machine;
+pub(crate) use machine::Machine;

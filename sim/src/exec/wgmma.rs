@@ -24,8 +24,9 @@ use crate::op::{Inst, Left, Wgmma};
 use crate::shadow::Who;
 use crate::{Access, Error};
 
-use super::context::{Context, Machine};
+use super::context::Context;
 use super::groups::Wait;
+use super::machine::Machine;
 use super::mma::Places;
 use super::warp::Warp;
 pub(crate) use group::Warpgroup;

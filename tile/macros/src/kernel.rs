@@ -8,8 +8,9 @@ use syn::{
     ReturnType, Type, parse_quote,
 };
 
+use crate::early::early;
 use crate::options::{Options, respan};
-use crate::rewrite::{Rewrite, early};
+use crate::rewrite::Rewrite;
 use crate::scope::{Bound, Names, bound};
 
 /// The names that parameters bind.

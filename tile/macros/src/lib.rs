@@ -3,6 +3,7 @@
 //! Rust's control flow stays; calls of `girih_tile::stage` are put around it. There is no syntax tree at run time. What is made has
 //! the user's spans, so that the compiler's errors and the places in a program are the user's.
 
+mod early;
 mod kernel;
 mod options;
 mod rewrite;

@@ -1,82 +1,16 @@
 //! Checks of a whole kernel: accesses of different blocks, steps of loops, and the conditions that a launch checks.
 
-use std::collections::BTreeSet;
-
-use num_integer::gcd;
-
 use super::access::{Access, accesses};
 use super::agree::{agreeing, relaxed};
 use super::bounds::Bounds;
-use super::disjoint::{Extra, Proof, determined};
+use super::common::{apart, between, form, groups, union};
+use super::disjoint::{Proof, determined};
 use super::index::Index;
-use super::interval::{Concrete, Intervals};
-use super::poly::{Atom, Poly};
+use super::report::{Condition, Report, Verdict};
 use super::witness::witness;
-use crate::error::{Diagnostic, Fault, Site};
-use crate::fit;
+use crate::error::{Diagnostic, Fault};
 use crate::ir::table::Each;
 use crate::ir::{ArrayId, Func, Kind, OpId, Value};
-
-/// What a launch must satisfy so that what was proved holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Condition {
-    /// The grid has one block along an axis, which the kernel does not ask for.
-    OneBlock {
-        /// The array whose stores would meet.
-        array: ArrayId,
-        /// The axis of the grid.
-        axis: u8,
-    },
-    /// An expression is 1 or more.
-    Positive {
-        /// The array whose stores are disjoint then.
-        array: ArrayId,
-        /// The expression.
-        poly: Poly,
-    },
-    /// The step of a loop is 1 or more.
-    Step {
-        /// The step.
-        value: Value,
-        /// Where the loop is in the user's program.
-        site: Option<Site>,
-        /// Whether the step depends on the values of scalars.
-        by_scalars: bool,
-    },
-    /// No integer on the way to an index leaves its dtype.
-    NoWrap {
-        /// The array whose stores are disjoint then.
-        array: ArrayId,
-        /// The access.
-        op: OpId,
-        /// The index.
-        value: Value,
-    },
-}
-
-/// How it is known that accesses of an array by different blocks do not meet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is proved; the steps.
-    Proved(Vec<String>),
-    /// The user says so; the reason.
-    Waived(String),
-    /// Nothing is stored, or all accesses have an order.
-    NotStored,
-    /// They may meet: all store one value, or those that load decide about atomic operations alone. The kernel has them with a relaxed order.
-    Agreed,
-}
-
-/// What is known of a kernel.
-#[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// Of each array parameter that may be written.
-    pub arrays: Vec<(ArrayId, Verdict)>,
-    /// What a launch must satisfy.
-    pub conditions: Vec<Condition>,
-    /// How the bounds of each access are known.
-    pub bounds: Bounds,
-}
 
 /// Checks a kernel.
 ///
@@ -320,32 +254,6 @@ fn unwrapped<'a>(index: &'a Index<'_>, access: &'a Access) -> impl Iterator<Item
     computed.map(|&value| Condition::NoWrap { array: access.array, op: access.op, value })
 }
 
-/// The coordinates that two accesses of different forms have in common where they meet: along axes of one form, and along those where they
-/// are apart by a number that is the same in all blocks.
-fn between(index: &Index<'_>, a: &Access, b: &Access) -> (Vec<Poly>, Extra) {
-    let along = |access: &Access, axes: &[usize]| Access {
-        origin: axes.iter().map(|&axis| access.origin[axis].clone()).collect(),
-        tile: axes.iter().map(|&axis| access.tile[axis]).collect(),
-        ..access.clone()
-    };
-    let alike = |axes: &[usize]| form(&along(a, axes)) == form(&along(b, axes));
-    let (same, other): (Vec<usize>, Vec<usize>) = (0..a.origin.len()).partition(|&axis| alike(&[axis]));
-    let same = if alike(&same) { same } else { Vec::new() };
-    let (mut common, mut extra) = union(index, &[&along(a, &same), &along(b, &same)]);
-    for axis in other {
-        let Some(apart) = b.origin[axis].plus(&a.origin[axis], -1).filter(Poly::is_uniform) else { continue };
-        let number = fit::axis(common.len());
-        let which = Poly::atom(Atom::Which(number)).times(&apart);
-        let poly = which.and_then(|which| a.origin[axis].plus(&which, 1));
-        if let Some(poly) = poly.and_then(|poly| poly.plus(&Poly::atom(Atom::Element(number)), 1)) {
-            common.push(poly);
-            extra.elements.push(a.tile[axis].max(b.tile[axis]));
-            extra.which.push(2);
-        }
-    }
-    (common, extra)
-}
-
 fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> Box<Diagnostic> {
     let store = group.iter().find(|access| access.stores).copied();
     let at = |access: &Access| {
@@ -361,148 +269,9 @@ fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> Box<D
     Box::new(Diagnostic::at(store.and_then(|access| access.site), fault))
 }
 
-/// The coordinates without their constants, with loops and lanes numbered as they appear: what is equal for accesses that differ by
-/// constants alone.
-fn form(access: &Access) -> Vec<Poly> {
-    let mut seen: Vec<Atom> = Vec::new();
-    let mut number = |atom: &Atom| match atom {
-        Atom::Iteration(_) | Atom::Lane(..) => {
-            let at = seen.iter().position(|other| other == atom).unwrap_or_else(|| {
-                seen.push(atom.clone());
-                seen.len() - 1
-            });
-            let value = Value(u32::MAX - fit::item(at));
-            Poly::atom(match atom {
-                Atom::Iteration(_) => Atom::Iteration(value),
-                _ => Atom::Lane(value, value),
-            })
-        }
-        other => Poly::atom(other.clone()),
-    };
-    access
-        .origin
-        .iter()
-        .map(|poly| poly.without_constant().map(&mut number).unwrap_or_else(|| poly.clone()))
-        .collect()
-}
-
-/// Accesses by their form.
-fn groups<'a>(of: &[&'a Access]) -> Vec<Vec<&'a Access>> {
-    let mut found: Vec<(Vec<Poly>, Vec<&Access>)> = Vec::new();
-    for access in of {
-        let form = form(access);
-        match found.iter_mut().find(|(other, _)| *other == form) {
-            Some((_, group)) => group.push(access),
-            None => found.push((form, vec![access])),
-        }
-    }
-    found.into_iter().map(|(_, group)| group).collect()
-}
-
-/// Whether two accesses never meet, since along some axis they keep to different numbers.
-fn apart(a: &Access, b: &Access) -> bool {
-    // Expressions that are the same for all, but for constants.
-    (0..a.origin.len()).any(|axis| {
-        let (x, y) = (&a.origin[axis], &b.origin[axis]);
-        let ([start, other], [tile, of_other]) = ([x, y].map(Poly::constant), [a.tile[axis], b.tile[axis]]);
-        x.is_uniform()
-            && x.without_constant() == y.without_constant()
-            && (start + tile <= other || other + of_other <= start)
-    })
-}
-
-/// The atoms of loops and lanes in the order in which they appear.
-fn movers(access: &Access) -> Vec<Atom> {
-    let mut seen = Vec::new();
-    for poly in &access.origin {
-        let _ = poly.map(&mut |atom| {
-            if matches!(atom, Atom::Iteration(_) | Atom::Lane(..)) && !seen.contains(atom) {
-                seen.push(atom.clone());
-            }
-            Poly::atom(atom.clone())
-        });
-    }
-    seen
-}
-
-/// The coordinates that any two accesses of one form have in common where they meet.
-fn union(index: &Index<'_>, group: &[&Access]) -> (Vec<Poly>, Extra) {
-    let first = group[0];
-    let rank = first.origin.len();
-    let mut extra = Extra { elements: vec![1; rank], which: vec![1; rank] };
-    // Loops that differ in how far they go bound nothing.
-    let own = movers(first);
-    let mut loose = BTreeSet::new();
-    for other in &group[1..] {
-        for (mine, theirs) in own.iter().zip(movers(other)) {
-            if mine != &theirs && index.extents(mine) != index.extents(&theirs) {
-                loose.insert(mine.clone());
-            }
-        }
-    }
-    let mut common = Vec::new();
-    for axis in 0..rank {
-        extra.elements[axis] = group.iter().map(|access| access.tile[axis]).max().unwrap_or(1);
-        let constants: Vec<i64> = group.iter().map(|access| access.origin[axis].constant()).collect();
-        let least = constants.iter().copied().min().unwrap_or(0);
-        let unit = constants.iter().map(|&c| c - least).fold(0, gcd);
-        let mut poly = first.origin[axis].without_constant();
-        if unit > 0 {
-            let most = constants.iter().map(|&c| (c - least) / unit).max().unwrap_or(0);
-            extra.which[axis] = most + 1;
-            poly = poly.plus(&Poly::atom(Atom::Which(fit::axis(axis))), unit).unwrap_or_default();
-        }
-        if extra.elements[axis] > 1 {
-            poly = poly.plus(&Poly::atom(Atom::Element(fit::axis(axis))), 1).unwrap_or_default();
-        }
-        let loosened = poly.map(&mut |atom| match atom {
-            Atom::Iteration(value) | Atom::Lane(_, value) if loose.contains(atom) => {
-                Poly::atom(Atom::Free(*value))
-            }
-            other => Poly::atom(other.clone()),
-        });
-        common.push(loosened.unwrap_or_default());
-    }
-    (common, extra)
-}
-
 /// Whether a value is the result of arithmetic, which may leave its dtype.
 fn is_computed(func: &Func, value: Value) -> bool {
     let is_given =
         |kind: &Kind| matches!(kind, Kind::Full(_) | Kind::Bid(_) | Kind::NumBlocks(_) | Kind::Dim(..));
     !func.op_of(value).is_some_and(|op| is_given(&op.kind))
-}
-
-impl Report {
-    /// What a condition asks for, as text.
-    pub fn text(func: &Func, condition: &Condition) -> String {
-        let index = Index::new(func);
-        let name = |value| index.name(value);
-        match condition {
-            Condition::OneBlock { axis, .. } => format!("the grid has one block along axis {axis}"),
-            Condition::Positive { poly, .. } => format!("{} is 1 or more", poly.show(&name)),
-            Condition::Step { value, .. } => format!("the step {} of a range is 1 or more", name(*value)),
-            Condition::NoWrap { value, .. } => {
-                let dtype = func.ty(*value).dtype;
-                format!("the index {} is computed without leaving {dtype}", name(*value))
-            }
-        }
-    }
-
-    /// The first condition that a grid and arguments do not satisfy.
-    pub fn broken(&self, func: &Func, with: &Concrete) -> Option<&Condition> {
-        let index = Index::new(func);
-        let intervals = Intervals::new(&index, with, &[]);
-        self.conditions.iter().find(|condition| match condition {
-            Condition::OneBlock { axis, .. } => with.grid[usize::from(*axis)] > 1,
-            Condition::Positive { poly, .. } => intervals.poly(poly).is_none_or(|range| range.0 < 1),
-            // What is not known exactly, the kernel compares itself.
-            Condition::Step { value, .. } => intervals.value(*value).is_some_and(|range| range.1 < 1),
-            Condition::NoWrap { op, value, .. } => {
-                let region = index.region_of(*op).unwrap_or(func.body());
-                let conditions = index.conditions(region);
-                Intervals::new(&index, with, &conditions).value(*value).is_none()
-            }
-        })
-    }
 }

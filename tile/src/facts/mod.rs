@@ -9,6 +9,7 @@ mod access;
 mod agree;
 mod bounds;
 mod check;
+mod common;
 mod cover;
 mod disjoint;
 mod grid;
@@ -16,12 +17,13 @@ mod index;
 mod interval;
 mod known;
 mod poly;
+mod report;
 mod uses;
 mod witness;
 
 pub(crate) use crate::dtype::integer;
 pub use bounds::{AxisBounds, Bound, Bounds, GridCheck};
-pub use check::{Condition, Report, Verdict, check};
+pub use check::check;
 pub(crate) use check::{axes_used, is_positive, ordered};
 #[cfg(feature = "launch")]
 pub(crate) use cover::{Short, short};
@@ -32,6 +34,7 @@ pub use interval::Concrete;
 pub(crate) use interval::Intervals;
 pub use known::{ArrayFacts, Facts};
 pub use poly::{Atom, Poly};
+pub use report::{Condition, Report, Verdict};
 #[cfg(feature = "launch")]
 pub(crate) use uses::stride;
 pub use uses::{Found, Uses};

@@ -6,7 +6,7 @@ use std::ops::Range;
 use girih_device::{Buffer, Device};
 use girih_tensor::DType;
 
-use super::array::{bytes_from, bytes_of, check_place, known_reach, places, row_major};
+use super::place::{bytes_from, bytes_of, check_place, known_reach, places, row_major};
 use super::{DeviceArray, HostElement, LaunchError};
 use crate::error::Result;
 

@@ -22,6 +22,7 @@ mod few;
 mod go;
 mod memo;
 mod passed;
+mod place;
 mod prepared;
 mod request;
 pub mod run;
@@ -31,9 +32,9 @@ pub mod words;
 
 pub use crate::error::{LaunchError, Warning, Warnings};
 pub use any::AnyArray;
-pub(crate) use array::is_injective;
 pub use array::{DeviceArray, HostElement};
 pub(crate) use passed::Written;
+pub(crate) use place::is_injective;
 pub use prepared::Prepared;
 pub use request::{Launch, ScalarArgument};
 pub(crate) use words::stable_hash;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use girih_device::{Buffer, BufferArg, Device};
 use girih_tensor::DType;
 
-use super::array::bytes_of;
+use super::place::bytes_of;
 use super::{AnyArray, DeviceArray, HostElement};
 use crate::error::Result;
 

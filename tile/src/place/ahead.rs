@@ -30,52 +30,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod early;
 mod slice;
+mod slots;
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use girih_codegen::plan::{Dist, Exchange, fastest};
 
 pub(in crate::place) use self::slice::computed;
 pub(crate) use self::slice::feeding;
 use self::slice::{iterations, scalars};
-use super::Plan;
 use super::access::aligned;
-use super::product::{Way, fragments, rows, way};
-use super::scratch::{FIXED, PATTERN};
-use super::wgmma::choice::{Choice, NARROWEST, Traced, trace};
-use super::wgmma::{Products, SharedTile, blocks};
-use crate::ir::{Func, Kind, Op, OpId, Padding, RegionId};
+use super::wgmma::Products;
+use super::wgmma::choice::{Choice, Traced, trace};
+use crate::ir::{Func, Kind, Op, OpId};
+pub use early::Early;
 
 /// How many iterations of a loop are under way where the user says nothing, and memory allows.
 const ITERATIONS: i64 = 3;
-/// The most words of a thread that wait in registers for the end of an iteration, of one tile.
-const WAITING: i64 = 32;
-/// Slots begin at multiples of this, and those with tiles for `wgmma` at multiples of [`PATTERN`].
+/// Slots begin at multiples of this, and those with tiles for `wgmma` at multiples of `PATTERN`.
 const ALIGN: i64 = 128;
-
-/// A tile that is loaded iterations ahead.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Early {
-    /// The axis along which elements are in a row.
-    pub fast: usize,
-    /// Elements of a copy at the most.
-    pub vector: i64,
-    /// Whether `cp.async` copies it, or why it goes through registers.
-    pub copied: Result<(), String>,
-    /// Which thread copies what.
-    pub dist: Dist,
-    /// Where elements are by axis, in elements.
-    pub strides: Vec<i64>,
-    /// The extents that products read: beyond the tile's there are zeros.
-    pub covered: Vec<i64>,
-    /// Where it begins in a slot.
-    pub start: i64,
-    /// How it is laid out for products by `wgmma`, where it is for these.
-    pub tile: Option<SharedTile>,
-    /// Whether threads read it into registers, to compute an operand from it; else products read it in its slot.
-    pub computed: bool,
-}
 
 /// The loads of a loop that are iterations ahead.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -327,146 +300,4 @@ fn row(func: &Func, load: OpId, readers: &[Reader]) -> Result<usize, String> {
         return Err("bytes lie along rows or columns, and are multiplied along K".into());
     }
     Ok(fast)
-}
-
-impl Early {
-    /// How a load gets a tile whose rows are along an axis to shared memory.
-    fn new(
-        func: &Func,
-        threads: u32,
-        load: OpId,
-        fast: usize,
-        tile: Option<&SharedTile>,
-    ) -> Result<Early, String> {
-        let op = func.op(load);
-        let Kind::Load(view) = &op.kind else { return Err("it is no load".into()) };
-        let dtype = func.ty(op.results[0]).dtype;
-        let (size, extents, width) = (dtype.bytes(), super::rule::extents(&view.tile), aligned(func, view));
-        let most = if width.contiguous == Some(fast) { width.most } else { 1 };
-        let vector = most.min(1 << extents[fast].cast_unsigned().next_power_of_two().trailing_zeros());
-        // Integers have one zero, and nothing else beside numbers.
-        let zero = matches!(view.padding, Padding::Zero | Padding::Undetermined) || !dtype.is_float();
-        let copied = match () {
-            () if !zero => {
-                Err(format!("outside of the array is {:?}: cp.async fills with zeros", view.padding))
-            }
-            () if vector * size < NARROWEST => Err(format!(
-                "{} bytes at once, since {}: cp.async copies {NARROWEST} and more",
-                vector * size,
-                width.why
-            )),
-            () => Ok(()),
-        };
-        let dist = Dist::blocked(&extents, &fastest(fast, extents.len()), vector, threads.into());
-        // Elements that are loaded alone have registers of their own.
-        let waiting = dist.size() as i64 * if vector == 1 { size.max(4) } else { size } / 4;
-        if let Err(why) = &copied
-            && waiting > WAITING
-        {
-            return Err(format!("{why}; {waiting} registers a thread: {WAITING} may wait"));
-        }
-        let tile = tile.cloned();
-        let (strides, covered) = (Vec::new(), extents);
-        Ok(Early { fast, vector, copied, dist, strides, covered, start: 0, tile, computed: false })
-    }
-
-    /// How a load gets a tile to shared memory from which threads compute an operand.
-    fn of_computed(func: &Func, threads: u32, load: OpId) -> Result<Early, String> {
-        let op = func.op(load);
-        let Kind::Load(view) = &op.kind else { return Err("it is no load".into()) };
-        let fast = aligned(func, view).contiguous.unwrap_or(view.tile.rank() - 1);
-        Ok(Early { computed: true, ..Early::new(func, threads, load, fast, None)? })
-    }
-}
-
-impl Plan {
-    /// Gives shared memory to what is loaded iterations ahead, or says why there is none.
-    pub(super) fn with_slots(mut self, sm: u32) -> Result<Plan, String> {
-        let mut ahead = self.products.ahead.clone();
-        if ahead.loops.is_empty() {
-            return Ok(self);
-        }
-        self.cover(&mut ahead, sm);
-        let func = &self.func;
-        for (&id, rounds) in &mut ahead.loops {
-            let body = func.op(id).regions[0];
-            rounds.scalars = scalars(func, body, &rounds.loads)?;
-            self.replicated(&rounds.scalars)?;
-            rounds.stages = wanted(func, sm, func.op(id), &rounds.loads);
-            let of_wgmma = |load| ahead.loads.get(load).is_some_and(|early| early.tile.is_some());
-            rounds.align = if rounds.loads.iter().any(of_wgmma) { PATTERN } else { ALIGN };
-            for load in &rounds.loads {
-                let Some(early) = ahead.loads.get_mut(load) else { continue };
-                let dtype = func.ty(func.op(*load).results[0]).dtype;
-                let (strides, size) = rows(&early.covered, early.fast, dtype.bytes());
-                (early.strides, early.start) = (strides, rounds.bytes);
-                let size = early.tile.as_ref().map_or(size, SharedTile::bytes);
-                rounds.bytes += (size + rounds.align - 1) / rounds.align * rounds.align;
-            }
-        }
-        let within = ahead.loops.keys().map(|&id| self.most_scratch(func.op(id).regions[0])).max();
-        let others = within.unwrap_or(0) + self.counters() + self.products.arena().bytes;
-        let room = shared(sm) / blocks(func, sm) - FIXED - others;
-        while ahead.bytes(func, func.body()) > room {
-            let most = ahead.loops.values_mut().filter(|rounds| rounds.stages > 2);
-            match most.max_by_key(|rounds| rounds.bytes * rounds.stages) {
-                Some(rounds) => rounds.stages -= 1,
-                None => {
-                    let taken = ahead.bytes(func, func.body());
-                    return Err(format!(
-                        "two iterations take {taken} bytes of shared memory: {room} are left"
-                    ));
-                }
-            }
-        }
-        self.products.ahead = ahead;
-        Ok(self)
-    }
-
-    /// Says how far products read beyond tiles.
-    fn cover(&self, ahead: &mut Ahead, sm: u32) {
-        let func = &self.func;
-        for (load, readers) in readers(func, &others(func, &self.products)) {
-            let Some(early) = ahead.loads.get_mut(&load).filter(|early| !early.computed) else { continue };
-            for Reader { product, at, axes } in readers {
-                let op = func.op(product);
-                let sums = self.dist(op.results[0]);
-                if way(func, op, sums, sm) == Way::Fma {
-                    continue;
-                }
-                let reach = fragments(func, op, sums, sm)[at].padded(axes.len());
-                for (axis, reach) in axes.iter().zip(reach) {
-                    if let Some(axis) = *axis {
-                        early.covered[axis] = early.covered[axis].max(reach);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Whether all threads hold the results of these operations, and need no others for them.
-    fn replicated(&self, ops: &[OpId]) -> Result<(), String> {
-        for &id in ops {
-            for &value in &self.func.op(id).results {
-                let exchanged =
-                    self.exchanges.get(&value).is_some_and(|by| !matches!(by, Exchange::Rename(_)));
-                if exchanged || self.dist(value).bits.iter().any(Option::is_some) {
-                    return Err(format!("where it begins depends on %{}, which threads share", value.0));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Ahead {
-    /// Bytes of the slots of a region's loops, where they take the most: those of loops within one another.
-    fn bytes(&self, func: &Func, region: RegionId) -> i64 {
-        let of = |&id: &OpId| {
-            let own = self.loops.get(&id).map_or(0, |rounds| rounds.bytes.saturating_mul(rounds.stages));
-            let within = func.op(id).regions.iter().map(|&region| self.bytes(func, region)).max();
-            own + within.unwrap_or(0)
-        };
-        func.region(region).ops.iter().map(of).max().unwrap_or(0)
-    }
 }

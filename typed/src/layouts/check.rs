@@ -13,7 +13,8 @@ use girih_layout::{Composed, Error, Int, Lay, Message, Stride, Swizzle};
 
 use super::fit::fit;
 use super::modes::Modes;
-use super::op::{Op, Operand};
+use super::op::Op;
+use super::operand::Operand;
 use super::say::{call, integer, layout};
 use super::tree::Tree;
 

@@ -7,7 +7,8 @@ use super::int::Int;
 use super::int_tuple::IntTuple;
 use super::layout::Layout;
 use super::modes::Modes;
-use super::op::{Op, Operand};
+use super::op::Op;
+use super::operand::Operand;
 use super::tree::Tree;
 use super::{
     CoalesceBy, CompactLike, Composition, DomainDistribute, Filter, FilterZeros, FragmentLike, Identity,

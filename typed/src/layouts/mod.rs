@@ -12,6 +12,7 @@
 #[macro_use]
 mod declare;
 
+mod access;
 mod arrange;
 mod basis;
 mod check;
@@ -38,6 +39,7 @@ mod macros;
 mod modes;
 mod nat;
 mod op;
+mod operand;
 mod operations;
 mod recast;
 mod repeat;

@@ -6,7 +6,8 @@ use super::check::{Check, check, check_structure, run};
 use super::int::{Int, S};
 use super::layout::Layout;
 use super::modes::{Mode, Modes};
-use super::op::{Op, Operand};
+use super::op::Op;
+use super::operand::Operand;
 use super::tiler::Tiler;
 use super::tree::Tree;
 use super::{

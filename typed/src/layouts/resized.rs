@@ -7,7 +7,8 @@ use super::check::{Check, check, check_structure, run};
 use super::layout::{Layout, known};
 use super::modes::{Mode, Modes};
 use super::nat::Nat;
-use super::op::{Op, Operand};
+use super::op::Op;
+use super::operand::Operand;
 use super::tree::Tree;
 use super::{
     Downcast, LeftInverse, MaxAlignment, MaxCommonLayout, MaxCommonVector, Nullspace, Recast, S, Upcast,

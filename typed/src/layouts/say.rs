@@ -2,7 +2,8 @@
 
 use girih_layout::{Int, Lay, Message, Shape, Stride, Strides, Symbol};
 
-use super::op::{Kind, Op, Operand};
+use super::op::{Kind, Op};
+use super::operand::Operand;
 use super::tree::Tree;
 
 /// Writes `op(a, t)`.

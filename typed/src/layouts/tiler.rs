@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::list::{List, Nil};
 use super::modes::{Mode, Modes, Tuple, Unit};
 use super::nat::Nat;
-use super::op::Operand;
+use super::operand::Operand;
 use super::repeat;
 use super::tree::Tree;
 

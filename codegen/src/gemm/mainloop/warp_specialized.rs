@@ -5,6 +5,7 @@
 mod config;
 mod consumer;
 mod producer;
+mod scaling;
 
 use girih_layout::{Int, Lay, Stride, Swizzle};
 use girih_ptx::Special;
@@ -18,11 +19,12 @@ use crate::sync::OrderedSequence;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Pipeline, Smem, TiledMma, TmaCopy};
 
-pub(in crate::gemm) use config::Scaling;
-pub use config::{BlockScales, MixedInput, WarpSpecialized};
 pub(in crate::gemm) use config::{CLUSTERS, ROWS, WARPGROUP};
+pub use config::{MixedInput, WarpSpecialized};
 pub use consumer::Consumer;
 pub use producer::Producer;
+pub use scaling::BlockScales;
+pub(in crate::gemm) use scaling::Scaling;
 
 /// A warp-specialised mainloop on tiles of one size ([`WarpSpecialized::mainloop`]).
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! The verifier: the rules of a function on which all passes rely.
 
+mod memory;
 mod types;
 
 use std::collections::HashSet;
@@ -65,7 +66,7 @@ impl Check<'_> {
                     let (n, m) = (param.extents.len(), param.strides.len());
                     return broken(format!("`{}` has {n} extents and {m} strides", param.name));
                 }
-                Array::Param(param) => types::pairs_of_array(param).map_err(Error::Verify)?,
+                Array::Param(param) => memory::pairs_of_array(param).map_err(Error::Verify)?,
                 Array::Slice { of, .. } => {
                     parts = true;
                     if of.index() >= i {
@@ -156,7 +157,7 @@ impl Check<'_> {
                 let param = func.param_of(of).1;
                 if param.dtype.bits() < 8 && usize::from(axis) + 1 == param.extents.len() {
                     return self
-                        .refuse(op, format!("{}, and parts along other axes are accepted", types::SHARED));
+                        .refuse(op, format!("{}, and parts along other axes are accepted", memory::SHARED));
                 }
                 if ![start, stop].iter().all(|&value| types::is_index(func.ty(value))) {
                     return self.refuse(op, "the ends of a part are integer scalars");

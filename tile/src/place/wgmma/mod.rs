@@ -27,6 +27,7 @@
 
 pub(crate) mod choice;
 mod read;
+mod registers;
 mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +37,7 @@ use girih_codegen::plan::{Dist, Leaf, primes};
 use girih_tensor::DType;
 
 use self::choice::Choice;
+pub(crate) use self::registers::{KEPT, OF_INSTRUCTION, REGISTERS, begin, registers_of_consumers};
 use super::ahead::Ahead;
 use super::pipeline::Pipeline;
 use super::scratch::Arena;
@@ -46,9 +48,6 @@ pub(crate) const WARPGROUP: u32 = 128;
 pub(crate) const ROWS: i64 = 64;
 /// The most elements of a box along an axis (PTX ISA, tensor dimension, size and format).
 const BOX: i64 = 256;
-/// Registers of an SM, and those that the assembler wants for an instruction beside its accumulators.
-pub(crate) const REGISTERS: i64 = 65536;
-pub(crate) const OF_INSTRUCTION: i64 = 26;
 /// The most registers that the accumulators of one product take.
 const SUMS: i64 = 192;
 /// The most bytes of tiles in shared memory, which leaves room for exchanges.
@@ -176,22 +175,6 @@ fn transposed(extents: &[i64], threads: i64) -> Dist {
     let axes: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
     let turned: Vec<i64> = axes.iter().map(|&axis| extents[axis]).collect();
     fragment(&turned, threads).permute(&axes)
-}
-
-/// The registers that threads begin with in blocks of this many warpgroups, of which an SM has some at a time.
-pub(crate) fn begin(warpgroups: i64, blocks: i64) -> i64 {
-    (REGISTERS / (i64::from(WARPGROUP) * warpgroups * blocks.max(1)) / 8 * 8).min(255)
-}
-
-/// Registers that a producer's threads keep of which one issues TMA copies.
-pub(crate) const KEPT: i64 = 24;
-/// The most registers of a thread that are asked for.
-const MOST: i64 = 240;
-
-/// The registers of a consumer's thread (`setmaxnreg`), where a producer's keeps this many.
-pub(crate) fn registers_of_consumers(warpgroups: i64, blocks: i64, kept: i64) -> i64 {
-    let each = begin(warpgroups + 1, blocks);
-    ((each * (warpgroups + 1) - kept.min(each)) / warpgroups.max(1) / 8 * 8).min(MOST)
 }
 
 /// Blocks that a user wants on an SM at a time.
