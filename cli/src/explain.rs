@@ -2,6 +2,7 @@
 
 mod attention;
 mod decode;
+mod model;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -111,6 +112,8 @@ struct Report {
     multiprocessors: u32,
     config: String,
     reasons: Vec<Reason>,
+    /// What the formulas of the choice say, where there are some.
+    model: Option<model::Model>,
     tiles: Tiles,
     /// Microseconds, at the rates that the vendor states.
     products_us: f64,
@@ -185,6 +188,7 @@ impl Report {
             multiprocessors,
             config: described(&config),
             reasons: reasons.into_iter().map(|(what, why)| Reason { what, why }).collect(),
+            model: model::Model::new(problem, &config, multiprocessors),
             tiles,
             products_us: products * 1e6,
             memory_us: memory * 1e6,
@@ -208,6 +212,7 @@ impl fmt::Display for Report {
             line(f, what, why)?;
         }
         line(f, "configuration", &self.config)?;
+        self.model.iter().try_for_each(|model| model.fmt(f))?;
         let Tiles { count, parts, turns, busy } = tiles;
         let told = if *turns == 1 { "1 wave that keeps".into() } else { format!("{turns} waves that keep") };
         let shared = if *parts == 1 { String::new() } else { format!(", each in {parts} parts") };

@@ -4,7 +4,7 @@
 
 use girih_codegen::algorithm::{CopyWith, copy, fence_barrier_init};
 use girih_codegen::atom::{CopyAtom, Transfer};
-use girih_codegen::sync::PingPong;
+use girih_codegen::sync::{CpAsyncRing, PingPong};
 use girih_codegen::{
     Builder, Cond, Error, Expr, Gmem, MBARRIER_BYTES, Mbarrier, Memory as _, Pipeline, PipelineState, Smem,
     TiledCopy, Width,
@@ -241,6 +241,7 @@ fn misuse_is_told() {
     say(barrier.arrive_and_expect_tx(&mut b, 1 << 20, &Cond::Always).unwrap_err());
     say(Pipeline::new(&mut b, 0, 128, 1).unwrap_err());
     say(Pipeline::new(&mut b, i64::MAX, 128, 1).unwrap_err());
+    say(CpAsyncRing::new(1, true).unwrap_err());
     for (warpgroups, first) in [(1, 1), (2, 0), (4, 13)] {
         say(PingPong::new(&mut b, &Expr::from(0), warpgroups, first).unwrap_err());
     }
@@ -249,8 +250,9 @@ fn misuse_is_told() {
         a phase of an mbarrier with 0 arrivals: 1 to 1048575 are accepted
         a phase of an mbarrier with 1048576 arrivals: 1 to 1048575 are accepted
         a phase of an mbarrier with 1048576 bytes: 0 to 1048575 are accepted
-        a pipeline of 0 stages: 1 to 14528 are accepted
-        a pipeline of 9223372036854775807 stages: 1 to 14528 are accepted
+        0 stages: 1 to 14528 are accepted
+        9223372036854775807 stages: 1 to 14528 are accepted
+        1 stages: 2 to 232448 are accepted
         ping-pong of 1 warpgroups by barriers 1 and up: 2 warpgroups or more are accepted, each with a barrier of its own in 1 to 15
         ping-pong of 2 warpgroups by barriers 0 and up: 2 warpgroups or more are accepted, each with a barrier of its own in 1 to 15
         ping-pong of 4 warpgroups by barriers 13 and up: 2 warpgroups or more are accepted, each with a barrier of its own in 1 to 15

@@ -202,7 +202,8 @@ fn functions_are_applied_in_order() {
             let inputs = [(DType::U32, a.clone()), (DType::U32, b.clone())];
             let found = run(&extents, &dist, &inputs, |group, operands| {
                 let tile = Tile::new(&dist, &extents, operands)?;
-                let by = || Combine::By(By { function: &affine, identity: &[1, 0], branches: false });
+                let by =
+                    || Combine::By(By::Function { function: &affine, identity: &[1, 0], branches: false });
                 let mut results = Vec::new();
                 for regs in reduce(group, &tile, mode, &by())? {
                     results.push((DType::U32, dist.slice(mode), reduced(&extents, mode), regs));
@@ -370,7 +371,7 @@ fn what_does_not_fit_is_refused() {
     config(reduce(&mut group, &two, 0, &Combine::Sum));
     config(scan(&mut group, &tile, 0, &Combine::ArgMax(Nan::Ignored), Scan::default()));
     let order = || Order { keys: vec![Key::new(0, false)], turned: true, or_equal: false };
-    let first = Combine::First { order: order(), in_a_row: order(), identity: &[0, 0] };
+    let first = Combine::By(By::First { order: order(), in_a_row: order(), identity: &[0, 0] });
     config(reduce(&mut group, &tile, 0, &first));
 }
 

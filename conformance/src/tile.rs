@@ -43,6 +43,8 @@ use record::Record;
 enum Stop {
     /// It is refused, as it should be or not.
     Fault(Fault),
+    /// The compiler refuses it, with this class, since no operation does what it asks for.
+    Unwritten(&'static str),
     /// Its operation is not known.
     Unsupported,
     /// It is no record of the schema.
@@ -81,7 +83,10 @@ pub fn answer(record: &Value, runner: &Runner) -> Answer {
         |code: &str, message: &str| json!({ "id": id, "error": { "code": code, "message": message } });
     let line = match evaluate(record, runner) {
         Ok((result, returned)) => return Answer { line: json!({ "id": id, "result": result }), returned },
-        Err(Stop::Fault(fault)) => failure(fault.code.name(), &fault.message),
+        Err(Stop::Fault(fault)) => failure(fault.code(), &fault.to_string()),
+        Err(Stop::Unwritten(code)) => {
+            failure(code, "no operation of the language does this: the compiler refuses the program")
+        }
         Err(Stop::Unsupported) => json!({ "id": id, "unsupported": true }),
         Err(Stop::Record(message)) => failure("record", &message),
         Err(Stop::Run(message)) => failure("run", &message),

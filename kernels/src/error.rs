@@ -300,6 +300,16 @@ pub enum Error {
         /// What would be accepted.
         accepted: String,
     },
+    /// A field of a record's problem or plan that is not what it may be.
+    #[error("the field `{field}` of a record is {found}; accepted: {accepted}")]
+    Field {
+        /// The field's name, or the word that has none.
+        field: String,
+        /// What is found.
+        found: String,
+        /// What would be accepted.
+        accepted: String,
+    },
     /// Two epilogues that have the same key and compute different things.
     #[error(
         "the epilogue `{key}` is not the one that is loaded by this key: a key that names all that a node's function \

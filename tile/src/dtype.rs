@@ -17,29 +17,9 @@ pub mod number;
 
 use girih_tensor::{DType, Numbers};
 
-use crate::error::{Code, Fault, ensure, fault};
+use crate::error::{Fault, ensure};
 use crate::fit;
-
-/// A constant without a dtype of its own: it takes that of the tile that it meets, or the least of its kind.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Const {
-    /// A truth value.
-    Bool(bool),
-    /// An integer.
-    Int(i128),
-    /// A floating-point number.
-    Float(f64),
-}
-
-impl std::fmt::Display for Const {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Const::Bool(value) => write!(f, "{value}"),
-            Const::Int(value) => write!(f, "{value}"),
-            Const::Float(value) => write!(f, "{value:?}"),
-        }
-    }
-}
+pub use crate::types::Const;
 
 /// Kinds of dtypes, from the lowest: the higher one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,22 +41,12 @@ pub fn category(dtype: DType) -> Category {
     }
 }
 
-/// Whether the dtype is a signed integer.
-pub fn is_signed(dtype: DType) -> bool {
-    dtype.is_signed()
-}
-
 /// The range of an integer dtype as an index; of 64 bits what addresses reach.
 pub(crate) fn range(dtype: DType) -> (i64, i64) {
     let far = 1i128 << 60;
     let (least, most) = dtype.range().unwrap_or((0, 1));
     let within = |n: i128| fit::wrapped(n.clamp(-far, far)).cast_signed();
     (within(least), within(most))
-}
-
-/// Whether the dtype is an integer.
-pub fn is_integer(dtype: DType) -> bool {
-    dtype.is_integer()
 }
 
 /// Dtypes that are stored, cast and multiplied, and take part in nothing else: tf32, floats of 8 bits and fewer, integers of 4 bits.
@@ -89,24 +59,14 @@ pub fn is_restricted(dtype: DType) -> bool {
 /// # Errors
 /// A [`Fault`] with the class of the mix.
 pub fn promote(a: DType, b: DType) -> Result<DType, Fault> {
-    let refused = |code, why: &str| Err(fault!(code, "no common dtype of {a} and {b}: {why}"));
     if a == b {
         return Ok(a);
     }
-    if is_restricted(a) || is_restricted(b) {
-        return refused(
-            Code::PromotionRestrictedFloat,
-            "tf32, floats of up to 8 bits and 4-bit integers are cast by `.to::<T>()`",
-        );
-    }
+    ensure!(!is_restricted(a) && !is_restricted(b), Fault::PromotionRestrictedFloat { a, b });
     match (category(a), category(b)) {
         (x, y) if x != y => Ok(if x > y { a } else { b }),
-        (Category::Integer, _) if is_signed(a) != is_signed(b) => {
-            refused(Code::PromotionMixedSign, "one is signed, the other is not; cast one by `.to::<T>()`")
-        }
-        (Category::Float, _) if a.bits() == b.bits() => {
-            refused(Code::PromotionF16Bf16, "neither holds the other's numbers; cast one by `.to::<T>()`")
-        }
+        (Category::Integer, _) if a.is_signed() != b.is_signed() => Err(Fault::PromotionMixedSign { a, b }),
+        (Category::Float, _) if a.bits() == b.bits() => Err(Fault::PromotionF16Bf16 { a, b }),
         _ => Ok(if a.bits() >= b.bits() { a } else { b }),
     }
 }
@@ -114,54 +74,38 @@ pub fn promote(a: DType, b: DType) -> Result<DType, Fault> {
 /// The dtype of a constant that meets no tile.
 ///
 /// # Errors
-/// [`Code::ConstOutOfRange`] for an integer beyond 64 bits.
+/// [`Fault::ConstTooLarge`] for an integer beyond 64 bits.
 pub fn dtype_of(constant: Const) -> Result<DType, Fault> {
     match constant {
         Const::Bool(_) => Ok(DType::Bool),
         Const::Float(_) => Ok(DType::F32),
-        Const::Int(n) => {
-            [DType::S32, DType::S64, DType::U64].into_iter().find(|&dtype| holds(dtype, n)).ok_or_else(|| {
-                fault!(
-                    Code::ConstOutOfRange,
-                    "the constant {n} is beyond 64 bits; -2^63 to 2^64 - 1 are accepted"
-                )
-            })
-        }
+        Const::Int(_) => least_integer(&[constant]),
     }
 }
 
 /// The dtype of constants that meet each other and no tile: the least of the highest category that holds them all.
 ///
 /// # Errors
-/// [`Code::ConstOutOfRange`] where no integer dtype holds all of them.
+/// [`Fault::ConstTooLarge`] where no integer dtype holds all of them.
 pub fn of_constants(constants: &[Const]) -> Result<DType, Fault> {
-    let mut highest = DType::Bool;
-    for &constant in constants {
-        let own = dtype_of(constant)?;
-        if category(own) > category(highest) {
-            highest = own;
-        }
-    }
-    if !is_integer(highest) {
-        return Ok(highest);
-    }
-    let integer = |constant: &Const| match *constant {
-        Const::Int(n) => n,
-        _ => 0,
-    };
-    [DType::S32, DType::S64, DType::U64]
-        .into_iter()
-        .find(|&dtype| constants.iter().all(|constant| holds(dtype, integer(constant))))
-        .ok_or_else(|| {
-            fault!(Code::ConstOutOfRange, "no integer dtype holds all of the constants {constants:?}")
-        })
+    let all = constants.iter().map(|&constant| dtype_of(constant)).collect::<Result<Vec<_>, _>>()?;
+    let highest = all.into_iter().max_by_key(|&dtype| category(dtype)).unwrap_or(DType::Bool);
+    if highest.is_integer() { least_integer(constants) } else { Ok(highest) }
+}
+
+/// The least dtype that holds all integers among constants.
+fn least_integer(constants: &[Const]) -> Result<DType, Fault> {
+    let holds = |dtype, constant: &Const| !matches!(*constant, Const::Int(n) if !holds(dtype, n));
+    let mut dtypes = [DType::S32, DType::S64, DType::U64].into_iter();
+    let found = dtypes.find(|&dtype| constants.iter().all(|constant| holds(dtype, constant)));
+    found.ok_or_else(|| Fault::ConstTooLarge { constants: constants.to_vec() })
 }
 
 /// The integer that a constant of a dtype is.
 pub(crate) fn integer(dtype: DType, bits: u64) -> Option<i64> {
     match category(dtype) {
         Category::Float => None,
-        _ if is_signed(dtype) => Some(fit::signed(bits, dtype.bits())),
+        _ if dtype.is_signed() => Some(fit::signed(bits, dtype.bits())),
         _ => i64::try_from(bits).ok(),
     }
 }
@@ -174,20 +118,16 @@ pub fn holds(dtype: DType, n: i128) -> bool {
 /// The dtype of a tile and a loose constant together.
 ///
 /// # Errors
-/// [`Code::ConstOutOfRange`] for an integer that the tile's dtype does not have; [`Code::PromotionRestrictedFloat`].
+/// [`Fault::ConstOutOfRange`] for an integer that the tile's dtype does not have; [`Fault::PromotionRestrictedFloat`].
 pub fn loose(tile: DType, constant: Const) -> Result<DType, Fault> {
     let of_constant = dtype_of(constant)?;
-    ensure!(
-        !is_restricted(tile),
-        Code::PromotionRestrictedFloat,
-        "a {tile} tile and a constant have no common dtype: tf32, floats of up to 8 bits and 4-bit integers are cast by `.to::<T>()`"
-    );
+    ensure!(!is_restricted(tile), Fault::PromotionRestrictedFloat { a: tile, b: of_constant });
     if category(of_constant) > category(tile) {
         return Ok(of_constant);
     }
     match constant {
-        Const::Int(n) if is_integer(tile) && !holds(tile, n) => {
-            Err(fault!(Code::ConstOutOfRange, "the constant {n} is not a number of {tile}"))
+        Const::Int(n) if tile.is_integer() && !holds(tile, n) => {
+            Err(Fault::ConstOutOfRange { constant, dtype: tile })
         }
         _ => Ok(tile),
     }

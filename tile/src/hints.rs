@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Code, Fault, fault, named};
+use crate::error::{Fault, ensure};
+use crate::types::named;
 
 named! {
     /// A kind of hint, by the name that kernels are annotated with.
@@ -46,7 +47,7 @@ impl Hint {
     /// The hint's value if it is accepted, for all architectures or for one.
     ///
     /// # Errors
-    /// [`Code::HintValue`].
+    /// [`Fault::HintValue`].
     ///
     /// # Examples
     /// ```
@@ -58,29 +59,24 @@ impl Hint {
     /// # Ok::<(), girih_tile::error::Fault>(())
     /// ```
     pub fn check(self, value: i64, arch: Option<u32>) -> Result<u32, Fault> {
-        let refused = |accepted: &str, why: &str| {
-            let at = arch.map(|arch| format!(" on sm_{arch}")).unwrap_or_default();
-            fault!(Code::HintValue, "`{self} = {value}`{at}: {accepted} is accepted{why}")
-        };
+        let refused = |accepted| Fault::HintValue { hint: self.name(), value, arch, accepted };
         let (listed, accepted) = self.accepted();
         let ok = match self {
             Hint::Occupancy => (1..=32).contains(&value),
             Hint::Latency => (1..=10).contains(&value),
             _ => listed.contains(&value),
         };
-        if !ok {
-            return Err(refused(accepted, ""));
-        }
-        if self == Hint::NumCtas && value > 1 && arch.is_some_and(|arch| arch < 90) {
-            return Err(refused("1", ", since clusters begin with sm_90"));
-        }
-        u32::try_from(value).map_err(|_| refused(accepted, ""))
+        ensure!(ok, refused(accepted));
+        let cluster = self == Hint::NumCtas && value > 1;
+        let none = arch.is_some_and(|arch| arch < 90);
+        ensure!(!(cluster && none), refused("1, since clusters begin with sm_90,"));
+        u32::try_from(value).map_err(|_| refused(accepted))
     }
 
     /// Whether the hint may be at a construct.
     ///
     /// # Errors
-    /// [`Code::HintUnsupportedHere`].
+    /// [`Fault::HintUnsupportedHere`].
     pub fn check_on(self, construct: Construct) -> Result<(), Fault> {
         let on: &[Construct] = match self {
             Hint::NumCtas | Hint::Occupancy | Hint::NumWorkerWarps | Hint::OptLevel | Hint::NumStages => {
@@ -89,16 +85,11 @@ impl Hint {
             Hint::Latency => &[Construct::Load, Construct::Store, Construct::Gather, Construct::Scatter],
             Hint::AllowTma => &[Construct::Load, Construct::Store],
         };
-        if on.contains(&construct) {
-            return Ok(());
-        }
-        let names: Vec<&str> = on.iter().map(|construct| construct.name()).collect();
-        Err(fault!(
-            Code::HintUnsupportedHere,
-            "`{self}` does not belong to the construct `{}`: it is accepted at {}",
-            construct.name(),
-            names.join(", ")
-        ))
+        let names = || on.iter().map(|construct| construct.name()).collect();
+        let (hint, construct_name) = (self.name(), construct.name());
+        let fault = || Fault::HintUnsupportedHere { hint, construct: construct_name, accepted: names() };
+        ensure!(on.contains(&construct), fault());
+        Ok(())
     }
 }
 
@@ -108,13 +99,11 @@ const ARCHS: &[u32] = &[80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
 /// The architecture of a key such as `sm_90`, as the number 90.
 ///
 /// # Errors
-/// [`Code::ArchKey`].
+/// [`Fault::ArchKey`].
 pub fn arch(key: &str) -> Result<u32, Fault> {
     let digits = key.strip_prefix("sm_").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    digits.and_then(|digits| digits.parse().ok()).filter(|arch| ARCHS.contains(arch)).ok_or_else(|| {
-        let known: Vec<String> = ARCHS.iter().map(|arch| format!("sm_{arch}")).collect();
-        fault!(Code::ArchKey, "no architecture is called `{key}`: {} are", known.join(", "))
-    })
+    let known = digits.and_then(|digits| digits.parse().ok()).filter(|arch| ARCHS.contains(arch));
+    known.ok_or_else(|| Fault::ArchKey { key: key.into(), accepted: ARCHS })
 }
 
 /// The hints of one target.
@@ -170,7 +159,7 @@ impl Hints {
     /// Sets a hint of a kernel, for all targets or for an architecture such as `sm_90`.
     ///
     /// # Errors
-    /// [`Code::ArchKey`], [`Code::HintUnsupportedHere`], [`Code::HintValue`].
+    /// [`Fault::ArchKey`], [`Fault::HintUnsupportedHere`], [`Fault::HintValue`].
     ///
     /// # Examples
     /// ```

@@ -60,6 +60,7 @@ pub mod place;
 pub mod resources;
 #[cfg(feature = "launch")]
 pub mod tune;
+mod types;
 
 pub use compile::{Compiled, compile};
 pub use girih_codegen::algorithm::element::exact;

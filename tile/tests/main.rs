@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+mod errors;
 mod facts;
 mod lang;
 mod launch;

@@ -8,6 +8,7 @@ use std::thread;
 use float8::F8E4M3;
 use girih_codegen::gemm::Schedule;
 use girih_device::Pod;
+use girih_kernels::gemm::choose::Plan;
 use girih_kernels::gemm::{
     Gemm, GemmConfig, KernelKind, Problem, candidates, configurations, described, portable,
 };
@@ -101,8 +102,10 @@ fn sweep<T: Element + Pod, C: Element + Pod>(
         .iter()
         .map(|times| {
             let ratio = best.map(|best| times.speed_beside(best));
+            let config = configs.iter().find(|config| described(config) == times.name);
             json!({
-                "config": times.name, "us": micros(times), "spread": times.samples.spread(),
+                "config": times.name, "plan": config.and_then(Plan::of).map(|plan| plan.to_string()),
+                "us": micros(times), "spread": times.samples.spread(),
                 "ratio": ratio.map(|r| r.mean), "ratio_lower": ratio.map(|r| r.lower),
             })
         })

@@ -1,16 +1,16 @@
 //! What sweeps have found, as the records that girih comes with.
 
 use girih_device::Record;
-use girih_kernels::gemm::{Problem, Records, choose, record_key, record_mnk};
+use girih_kernels::gemm::choose::Plan;
+use girih_kernels::gemm::{Problem, Records, record_key, record_mnk};
 use serde_json::Value;
 
 use crate::contest::Failure;
 use crate::operands::problem;
 use crate::rows::{Product, Row, Work};
 
-/// The records of the products for which the last contest of a sweep was won from girih's choice, by a configuration that a shipped record may
-/// name ([`choose::planned`]); of several sweeps of a row, of the last one that was. They go into `kernels/records/`, each in the place of a
-/// line with the same problem.
+/// The records of the products for which the last contest of a sweep was won from girih's choice, by a configuration of a [`Plan`]; of several sweeps
+/// of a row, of the last one that was. They go into `kernels/records/`, each in the place of a line with the same problem.
 ///
 /// # Errors
 /// A sweep of a GPU of which girih comes with no records.
@@ -28,7 +28,7 @@ pub fn tuned(rows: &[Row], sweeps: &[Value]) -> Result<Vec<Record>, Failure> {
 /// What a sweep of a row has found.
 fn found(row: &Row, sweep: &Value) -> Result<Option<Record>, Failure> {
     let Some(problem) = product(row).and_then(|product| problem(product).ok()) else { return Ok(None) };
-    let Some((config, times)) = faster(&problem, sweep) else { return Ok(None) };
+    let Some((plan, times)) = faster(&problem, sweep) else { return Ok(None) };
     let text = |field: &str| sweep[field].as_str().unwrap_or_default().to_string();
     let gpu = text("gpu") + ", ";
     let mut known = Records::shipped()?.iter().map(|record| &record.machine);
@@ -40,7 +40,7 @@ fn found(row: &Row, sweep: &Value) -> Result<Option<Record>, Failure> {
         driver: text("driver"),
         date: text("date"),
         problem: record_key(&problem),
-        config: config.into(),
+        config: plan.to_string(),
         micros: times[0],
         chosen_micros: times[1],
     };
@@ -55,13 +55,15 @@ fn product(row: &Row) -> Option<&Product> {
     }
 }
 
-/// The fastest configuration of the last contest that a record may name, and its microseconds and those of girih's choice, which are more.
-fn faster<'a>(problem: &Problem, sweep: &'a Value) -> Option<(&'a str, [f64; 2])> {
-    let finalists = sweep["finalists"].as_array()?.iter();
-    let times: Vec<(&str, f64)> =
-        finalists.filter_map(|entry| Some((entry["config"].as_str()?, entry["us"].as_f64()?))).collect();
-    let (_, usual) = times.iter().find(|(config, _)| sweep["chosen"] == **config)?;
-    let named = times.iter().filter(|(config, _)| choose::planned(problem, config).is_some());
-    let (config, micros) = named.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    (micros < usual).then_some((*config, [*micros, *usual]))
+/// The plan of the fastest configuration of the last contest, and its microseconds and those of girih's choice, which are more.
+fn faster(problem: &Problem, sweep: &Value) -> Option<(Plan, [f64; 2])> {
+    let finalists = sweep["finalists"].as_array()?;
+    let micros = |entry: &Value| entry["us"].as_f64();
+    let usual = micros(finalists.iter().find(|entry| entry["config"] == sweep["chosen"])?)?;
+    let planned = finalists.iter().filter_map(|entry| {
+        let plan: Plan = entry["plan"].as_str()?.parse().ok()?;
+        plan.config(problem).is_ok().then_some((plan, micros(entry)?))
+    });
+    let (plan, micros) = planned.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    (micros < usual).then_some((plan, [micros, usual]))
 }

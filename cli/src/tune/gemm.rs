@@ -56,7 +56,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let config = tuned.fastest.0;
     let times = tuned.print(&session.device, &described(&config), &mut said);
     if let Some(output) = output {
-        records.insert(record(problem, &config, limits, &today(), times));
+        records.insert(record(problem, &config, limits, &today(), times)?)?;
         output.write(|to| std::io::Write::write_all(to, records.to_string().as_bytes()))?;
         said.recorded(output.path());
     }

@@ -51,6 +51,40 @@ fn the_limit_is_the_largest_bound() {
     }
 }
 
+/// The choice is the one of the least expected time, or one that was measured; the parts make up its time, and the next three follow in order.
+#[test]
+fn expected_times_are_told_in_parts() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = folder();
+    for (extents, measured) in [
+        ("--m 4096 --n 4096 --k 4096", false),
+        ("--m 24 --n 24 --k 100328", false),
+        ("--m 300 --n 7000 --k 900 --batch 3 --dtype e4m3", false),
+        ("--m 128 --n 128 --k 65536", true),
+    ] {
+        let report = json(folder.path(), &format!("explain gemm {extents} --json"));
+        let model = &report["model"];
+        let all = model["configurations"].as_array().ok_or("no configurations")?;
+        assert!(all.len() == 4 && all[0]["config"] == report["config"], "{model}");
+        let totals: Vec<f64> = all.iter().filter_map(|each| each["total_us"].as_f64()).collect();
+        for (each, total) in all.iter().zip(&totals) {
+            let us = |part: &str| each[part].as_f64().unwrap_or(f64::NAN);
+            let computed = us("products_us") + us("stores_us") + us("exchange_us");
+            let sum = us("start_us") + computed.hypot(us("memory_us"));
+            assert!((sum - total).abs() < 1e-9 * total, "{each}");
+        }
+        assert!(totals[1..].is_sorted() && (measured || totals[0] <= totals[1]), "{totals:?}");
+        assert!(
+            model["next"]
+                .as_f64()
+                .is_some_and(|next| (next * totals[0] - totals[1]).abs() < 1e-9 * totals[1])
+        );
+        assert!(model["measured"] == measured && model["off_by"].as_f64() > Some(1.0), "{model}");
+    }
+    // There are no formulas for the CUDA cores.
+    assert!(json(folder.path(), "explain gemm --dtype f32 --json")["model"].is_null());
+    Ok(())
+}
+
 #[test]
 fn reasons_name_what_is_unusual() {
     let folder = folder();

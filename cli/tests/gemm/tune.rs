@@ -51,7 +51,7 @@ fn a_record_is_followed() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::open(Select::Sim)?;
     let config = choose(&problem, KernelKind::Sm90, device.limits().multiprocessors)?;
     let mut records = Records::new(device.limits());
-    records.insert(record(&problem, &config, device.limits(), "2026-11-28", [1.0, 2.0]));
+    records.insert(record(&problem, &config, device.limits(), "2026-11-28", [1.0, 2.0])?)?;
     std::fs::write(folder.path().join("records"), records.to_string())?;
     let line = "gemm --m 64 --n 64 --k 256 --kernel sm90 --records records --json";
     assert_eq!(json(folder.path(), line)["passed"], true);

@@ -1,7 +1,6 @@
 //! Elementwise conversion of fragments (CUTLASS's `NumericArrayConverter`).
 
 pub(super) mod fp8;
-pub(super) mod microscaling;
 mod number;
 mod small;
 mod words;

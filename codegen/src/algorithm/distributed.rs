@@ -202,8 +202,9 @@ impl<'t> Tile<'t> {
     }
 }
 
-/// The condition that a thread's value is an element of a tile, and no padding.
-fn inside(dist: &Dist, origin: &[Expr], value: usize, extents: &[i64]) -> Cond {
+/// The condition that a thread's value is an element of a tile of these extents, and no padding; `origin` is the thread's own coordinate
+/// ([`Group::origin`]).
+pub fn inside(dist: &Dist, origin: &[Expr], value: usize, extents: &[i64]) -> Cond {
     let offset = dist.offset(value, extents.len());
     let below = |((at, n), by): ((&Expr, &i64), i64)| Cond::less(at, &Expr::from(n - by));
     Cond::all(origin.iter().zip(extents).zip(offset).map(below))

@@ -7,9 +7,10 @@ use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Tensor};
 
 use super::Site;
-use super::convert::{fp8, microscaling};
+use super::convert::fp8;
 use super::copy::{self, CopyWith};
 use super::data::{Data, distance, fragment_values};
+use super::math::narrow::{self, is_narrow};
 use super::vectors::Fresh;
 use crate::atom::AUTO_VECTORIZING_COPY;
 use crate::builder::{Builder, Reg, vector};
@@ -156,11 +157,12 @@ pub fn write<E: Data>(b: &mut Builder, tensor: &Tensor<E>, scalars: &[Scalar]) -
 
 fn write_sites(b: &mut Builder, tensor: &Tensor<Site>, scalars: &[Scalar]) -> Result<(), Error> {
     let single = |scalar: &Scalar| scalar.dtype() == DType::F32;
-    if let Some(to @ (DType::E2m1 | DType::E8m0)) = tensor.engine().dtype()
+    if let Some(to) = tensor.engine().dtype()
+        && is_narrow(to)
         && !scalars.is_empty()
         && scalars.iter().all(single)
     {
-        let bits = scalars.iter().map(|scalar| microscaling::of_f32(b, to, scalar));
+        let bits = scalars.iter().map(|scalar| narrow::of_f32(b, to, scalar));
         let bits = bits.collect::<Result<Vec<_>, Error>>()?;
         return write_sites(b, tensor, &bits);
     }

@@ -46,10 +46,7 @@ impl Keys {
         first: &Expr,
         stop: &Expr,
     ) -> Result<Keys, Error> {
-        Ok(Keys {
-            begin: begin(b, interface, entry, &(stop + -1))?,
-            end: end(b, interface, entry, &(first + 1))?,
-        })
+        Keys::of(b, interface, entry, &(stop + -1), &(first + 1))
     }
 
     /// The tiles of `keys` keys that have any of these, counted from key `base`, which is not behind the first one.

@@ -18,6 +18,7 @@ use super::tile::{Entry, for_each_tile};
 use crate::algorithm::{clear, write};
 use crate::builder::{Builder, Cond, Width};
 use crate::engine::{self, element_bytes};
+use crate::sync::CpAsyncRing;
 use crate::tiled::mma::{Operand, ThrMma};
 use crate::{Counting, Error, Expr, Gmem};
 
@@ -89,8 +90,8 @@ impl Multistage {
         let addend = interface.bias.as_ref();
         let addend = addend.map(|bias| Addend::new(b, bias, entry, [&entry.row, &sight.base])).transpose()?;
         let ways = [Way::new(self, config, Tensor4::K, thread)?, Way::new(self, config, Tensor4::V, thread)?];
-        let ring = (&memory.slots, self.stages);
-        let slots = Slots::new(b, ring, &ways, self.is_asynchronous(config)?, [&k, &v], &sight.tiles)?;
+        let ring = CpAsyncRing::new(self.stages, self.is_asynchronous(config)?)?;
+        let slots = Slots::new(b, (&memory.slots, ring), &ways, [&k, &v], &sight.tiles)?;
         // Other threads may still read what the tile of queries before has left in shared memory.
         b.barrier();
         b.if_(&Cond::less(&Expr::from(0), &sight.tiles), |b| {
@@ -101,9 +102,9 @@ impl Multistage {
                 let thread = b.bounded(thread, thread.range().1)?;
                 b.comment("scores");
                 slots.wait(b, turn, 0)?;
-                let keys = slots.slot(b, 0, 0);
+                let keys = slots.slot(b, 0);
                 products.score(b, [&memory.queries, &keys], &thread)?;
-                slots.advance(b)?;
+                slots.advance(b);
                 let tile = slots.tile(b, turn)?;
                 let of_scores = &products.scores.thread;
                 let added = addend.as_ref().map(|addend| addend.of_tile(b, config.tile, of_scores, &tile));
@@ -115,9 +116,10 @@ impl Multistage {
                 products.take_weights(b)?;
                 b.comment("sums of values");
                 slots.wait(b, turn, 1)?;
-                let values = slots.slot(b, 0, 1);
+                let values = slots.slot(b, 1);
                 products.sum(b, &values, &thread)?;
-                slots.advance(b)
+                slots.advance(b);
+                Ok(())
             })
         })
     }

@@ -19,9 +19,9 @@ crate::errors! {
         /// Memory that is no semaphore.
         #[error("a semaphore of {dtype} in {space:?}: a u32 in global memory is accepted")]
         Semaphore { dtype: DType = "The dtype.", space: Space = "The memory." }
-        /// A pipeline without stages, or with more than shared memory has barriers for.
-        #[error("a pipeline of {stages} stages: 1 to {most} are accepted")]
-        Stages { stages: i64 = "The stages.", most: i64 = "The most." }
+        /// A pipeline or a ring with too few stages, or with more than shared memory has room for.
+        #[error("{stages} stages: {least} to {most} are accepted")]
+        Stages { stages: i64 = "The stages.", least: i64 = "The least.", most: i64 = "The most." }
         /// A sequence without groups, or with more than shared memory has barriers for.
         #[error("a sequence of {groups} groups: 1 to {most} are accepted")]
         Groups { groups: i64 = "The groups.", most: i64 = "The most." }

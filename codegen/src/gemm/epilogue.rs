@@ -285,22 +285,6 @@ impl Epilogue {
         self.with(Node { key, inputs, reads_tiles: true, step: Step::Map(Arc::new(function)) })
     }
 
-    /// The same for a function that does not ask for coordinates: such an epilogue
-    /// also works if the storing thread has no tile coordinates.
-    #[must_use]
-    pub fn node_of_values(
-        self,
-        key: impl Into<String>,
-        inputs: impl IntoIterator<Item = Input>,
-        function: impl Fn(&mut Builder, &Element<'_>) -> Result<Scalar, Error> + Send + Sync + 'static,
-    ) -> Epilogue {
-        let mut with = self.node(key, inputs, function);
-        if let Some(node) = with.nodes.last_mut() {
-            node.reads_tiles = node.inputs.iter().any(|input| input.kind != InputKind::Scalar);
-        }
-        with
-    }
-
     /// With the nodes of `other` behind the epilogue's own nodes.
     #[must_use]
     pub fn then(self, other: Epilogue) -> Epilogue {

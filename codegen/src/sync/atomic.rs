@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use girih_ptx::{Modifier, Opcode, Operand, Word};
+use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Space};
 
 use super::{MemoryOrder, Scope, atomic_thread_fence};
@@ -108,15 +108,7 @@ impl AtomicRef {
     /// [`Error::Mismatch`] for a scalar of another dtype than the element's; those of [`Builder::scalar`].
     #[track_caller]
     pub fn fetch_add(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
-        let words = match self.dtype {
-            DType::F16 | DType::Bf16 => {
-                vec![Word::Add.into(), Word::Noftz.into(), lower::ty(self.dtype).into()]
-            }
-            // In two's complement signed and unsigned sums are the same, and PTX has the unsigned addition alone.
-            DType::S64 => vec![Word::Add.into(), lower::ty(DType::U64).into()],
-            dtype => vec![Word::Add.into(), lower::ty(dtype).into()],
-        };
-        self.update(b, "fetch_add", NUMBERS, words, &[value], order)
+        self.update(b, "fetch_add", NUMBERS, Word::Add, &[value], order)
     }
 
     /// Adds 1 to the element, or makes it 0 if it is `limit` or more, and returns what the element held before (CUDA's `atomicInc`).
@@ -125,8 +117,7 @@ impl AtomicRef {
     /// [`SyncError::AtomicDType`] for another dtype than u32, and [`Error::Mismatch`] for a scalar of another dtype than the element's; those of [`Builder::scalar`].
     #[track_caller]
     pub fn fetch_inc(&self, b: &mut Builder, limit: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
-        let words = vec![Word::Inc.into(), lower::ty(self.dtype).into()];
-        self.update(b, "fetch_inc", &[DType::U32], words, &[limit], order)
+        self.update(b, "fetch_inc", &[DType::U32], Word::Inc, &[limit], order)
     }
 
     /// Replaces the element by the smaller one of itself and `value`, and returns what the element held before.
@@ -135,8 +126,7 @@ impl AtomicRef {
     /// [`Error::Mismatch`] for floats, and a scalar of another dtype than the element's; those of [`Builder::scalar`].
     #[track_caller]
     pub fn fetch_min(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
-        let words = vec![Word::Min.into(), lower::ty(self.dtype).into()];
-        self.update(b, "fetch_min", INTEGERS, words, &[value], order)
+        self.update(b, "fetch_min", INTEGERS, Word::Min, &[value], order)
     }
 
     /// Replaces the element by the larger one of itself and `value`, and returns what the element held before.
@@ -145,8 +135,7 @@ impl AtomicRef {
     /// As [`AtomicRef::fetch_min`].
     #[track_caller]
     pub fn fetch_max(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
-        let words = vec![Word::Max.into(), lower::ty(self.dtype).into()];
-        self.update(b, "fetch_max", INTEGERS, words, &[value], order)
+        self.update(b, "fetch_max", INTEGERS, Word::Max, &[value], order)
     }
 
     /// Clears the bits of the element that `value` does not have, and returns what the element held before.
@@ -155,7 +144,7 @@ impl AtomicRef {
     /// As [`AtomicRef::fetch_min`].
     #[track_caller]
     pub fn fetch_and(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
-        self.update(b, "fetch_and", INTEGERS, self.as_bits(Word::And), &[value], order)
+        self.update(b, "fetch_and", INTEGERS, Word::And, &[value], order)
     }
 
     /// Sets the bits of `value` in the element, and returns what the element held before.
@@ -164,7 +153,7 @@ impl AtomicRef {
     /// As [`AtomicRef::fetch_min`].
     #[track_caller]
     pub fn fetch_or(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
-        self.update(b, "fetch_or", INTEGERS, self.as_bits(Word::Or), &[value], order)
+        self.update(b, "fetch_or", INTEGERS, Word::Or, &[value], order)
     }
 
     /// Flips the bits of `value` in the element, and returns what the element held before.
@@ -173,7 +162,7 @@ impl AtomicRef {
     /// As [`AtomicRef::fetch_min`].
     #[track_caller]
     pub fn fetch_xor(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
-        self.update(b, "fetch_xor", INTEGERS, self.as_bits(Word::Xor), &[value], order)
+        self.update(b, "fetch_xor", INTEGERS, Word::Xor, &[value], order)
     }
 
     /// Replaces the element by `value`, and returns what the element held before.
@@ -182,7 +171,7 @@ impl AtomicRef {
     /// [`Error::Mismatch`] for elements of 16 bits, and a scalar of another dtype than the element's; those of [`Builder::scalar`].
     #[track_caller]
     pub fn exchange(&self, b: &mut Builder, value: &Scalar, order: MemoryOrder) -> Result<Scalar, Error> {
-        self.update(b, "exchange", WORDS, self.as_bits(Word::Exch), &[value], order)
+        self.update(b, "exchange", WORDS, Word::Exch, &[value], order)
     }
 
     /// Replaces the element by `new` if its bits are those of `expected`, and returns what the element held before.
@@ -197,11 +186,7 @@ impl AtomicRef {
         new: &Scalar,
         order: MemoryOrder,
     ) -> Result<Scalar, Error> {
-        self.update(b, "compare_exchange", NUMBERS, self.as_bits(Word::Cas), &[expected, new], order)
-    }
-
-    fn as_bits(&self, word: Word) -> Vec<Modifier> {
-        vec![word.into(), lower::bits(self.dtype).into()]
+        self.update(b, "compare_exchange", NUMBERS, Word::Cas, &[expected, new], order)
     }
 
     #[track_caller]
@@ -210,7 +195,7 @@ impl AtomicRef {
         b: &mut Builder,
         what: &'static str,
         dtypes: &'static [DType],
-        words: Vec<Modifier>,
+        operation: Word,
         values: &[&Scalar],
         order: MemoryOrder,
     ) -> Result<Scalar, Error> {
@@ -228,7 +213,7 @@ impl AtomicRef {
                 MemoryOrder::AcqRel | MemoryOrder::SeqCst => Word::AcqRel,
             };
             let mut modifiers = vec![word.into(), self.scope.word(), self.memory()?];
-            modifiers.extend(words);
+            modifiers.extend(atomic_words(operation, self.dtype));
             let out = b.reg(lower::register(self.dtype));
             let mut operands = vec![Operand::from(&out), b.address(&self.address, self.width())?];
             operands.extend(regs.iter().map(Operand::from));
@@ -276,4 +261,27 @@ impl AtomicRef {
     fn width(&self) -> Width {
         if matches!(self.space, Space::Smem | Space::Dsmem) { Width::W32 } else { Width::W64 }
     }
+}
+
+/// The last words of `atom` and `red`: an operation, such as `Word::Add` or `Word::Cas`, and the type in which it takes elements of a
+/// dtype.
+///
+/// # Examples
+/// ```
+/// use girih_codegen::sync::atomic_words;
+/// use girih_ptx::{Type, Word};
+/// use girih_tensor::DType;
+///
+/// assert!(atomic_words(Word::Add, DType::F16).eq([Word::Add.into(), Word::Noftz.into(), Type::F16.into()]));
+/// assert!(atomic_words(Word::Exch, DType::F32).eq([Word::Exch.into(), Type::B32.into()]));
+/// ```
+pub fn atomic_words(operation: Word, dtype: DType) -> impl Iterator<Item = Modifier> {
+    let ty = match operation {
+        Word::And | Word::Or | Word::Xor | Word::Exch | Word::Cas => lower::bits(dtype),
+        // In two's complement signed and unsigned sums are the same, and PTX has the unsigned addition alone.
+        Word::Add if dtype == DType::S64 => Type::U64,
+        _ => lower::ty(dtype),
+    };
+    let noftz = matches!(ty, Type::F16 | Type::Bf16).then(|| Word::Noftz.into());
+    [operation.into()].into_iter().chain(noftz).chain([ty.into()])
 }

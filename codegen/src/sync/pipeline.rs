@@ -97,7 +97,7 @@ impl Pipeline {
     ) -> Result<Pipeline, Error> {
         let most = MAX_SHARED / (2 * MBARRIER_BYTES);
         if !(1..=most).contains(&stages) {
-            return Err(SyncError::Stages { stages, most }.into());
+            return Err(SyncError::Stages { stages, least: 1, most }.into());
         }
         let base = b.alloc_shared(Pipeline::barrier_bytes(stages), MBARRIER_BYTES)?;
         Ok(Pipeline { base, stages, bytes, producers, consumers })
@@ -270,21 +270,13 @@ impl PipelineState {
     /// Moves to the next stage. What [`PipelineState::stage`] returned before is stale from then on.
     #[track_caller]
     pub fn advance(&self, b: &mut Builder) {
-        let (index, phase) = (Operand::from(&self.index), Operand::from(&self.phase));
-        if self.stages > 1 {
-            b.inst(Opcode::Add, &[Type::S32.into()], vec![index.clone(), index.clone(), Operand::Int(1)]);
-        }
+        let phase = Operand::from(&self.phase);
         if self.stages == 1 {
             b.inst(Opcode::Xor, &[Type::B32.into()], vec![phase.clone(), phase, Operand::Int(1)]);
             return;
         }
-        let wraps = b.reg(Type::Pred);
+        let wraps = increment(b, &self.index, 1, self.stages);
         let turned = Operand::from(&b.reg(Type::B32));
-        let test = vec![Operand::from(&wraps), index.clone(), Operand::Int(self.stages)];
-        b.inst(Opcode::Setp, &[Word::Eq.into(), Type::S32.into()], test);
-        let wraps = Operand::from(&wraps);
-        let first = vec![index.clone(), Operand::Int(0), index, wraps.clone()];
-        b.inst(Opcode::Selp, &[Type::B32.into()], first);
         b.inst(Opcode::Xor, &[Type::B32.into()], vec![turned.clone(), phase.clone(), Operand::Int(1)]);
         b.inst(Opcode::Selp, &[Type::B32.into()], vec![phase.clone(), turned, phase, wraps]);
     }
@@ -293,6 +285,9 @@ impl PipelineState {
     #[track_caller]
     pub fn pass(&self, b: &mut Builder) -> Stage {
         let [index, phase] = [(&self.index, self.stages - 1), (&self.phase, 1)].map(|(reg, upper)| {
+            if upper == 0 {
+                return Expr::from(0);
+            }
             let kept = b.reg(Type::B32);
             b.inst(Opcode::Mov, &[Type::B32.into()], vec![Operand::from(&kept), Operand::from(reg)]);
             b.var(&kept, 0, upper, 1)
@@ -316,4 +311,15 @@ impl PipelineState {
         }
         Ok(())
     }
+}
+
+/// Adds `step` to a register, which goes back to 0 at `end`. Returns the predicate that says whether it does.
+#[track_caller]
+pub(super) fn increment(b: &mut Builder, reg: &Reg, step: i64, end: i64) -> Operand {
+    let (reg, wraps) = (Operand::from(reg), Operand::from(&b.reg(Type::Pred)));
+    b.inst(Opcode::Add, &[Type::S32.into()], vec![reg.clone(), reg.clone(), Operand::Int(step)]);
+    let test = vec![wraps.clone(), reg.clone(), Operand::Int(end)];
+    b.inst(Opcode::Setp, &[Word::Eq.into(), Type::S32.into()], test);
+    b.inst(Opcode::Selp, &[Type::B32.into()], vec![reg.clone(), Operand::Int(0), reg, wraps.clone()]);
+    wraps
 }

@@ -1,40 +1,38 @@
-//! The pure choice: (problem, kernel) -> facts -> configuration, one reasoned rule a line.
+//! The pure choice: a problem and a device -> facts -> the plan of the least cost -> its configuration.
 
-mod configs;
+mod all;
 mod cost;
-mod mixed;
+mod facts;
+mod forms;
+mod inputs;
+mod multistage;
 mod plan;
-mod plans;
 mod reasons;
-mod recorded;
+mod space;
+mod wide;
 
-use girih_codegen::Operand;
-use girih_codegen::gemm::{Batch, Epilogue, GemmConfig, Mainloop, Major, Schedule, Source, Store};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Mainloop, Schedule, Store};
 use girih_device::Limits;
 use girih_tensor::DType;
 
-use configs::{
-    Input, LARGE, LARGE_SHARED, MultistageFacts, STORES_SIMT, STORES_SM80, STORES_SM90, beside_groups,
-    beside_pointers, loads, stores_of_groups, tensor,
-};
-use plan::{Plan, WarpSpecializedFacts};
-use plans::Rule;
+use cost::{Work, cost};
+use facts::Facts;
+use forms::LARGE;
+use inputs::{Input, Sm90};
+use space::{INVARIANT, Rule, by_cost, ordered, sides_of};
 
-use super::repitch::{between, is_worth_transposing, is_worth_turning};
-use super::{Matrix, Problem};
+use super::repitch::is_worth_transposing;
+use super::{Problem, Records};
 use crate::Error;
-use crate::launch::widest;
 
-pub use configs::all;
-pub(super) use configs::taken;
-pub use cost::Cost;
-pub(super) use cost::{Way, Work, cost};
-pub(super) use mixed::candidates as mixed_candidates;
-pub(super) use plan::{LEAST_STAGES, MOST_STAGES, PROMOTION, promoted, registers};
-pub use plan::{takes_epilogues, takes_outputs};
+pub use all::all;
+pub use cost::{Cost, ERROR};
+pub(super) use facts::taken;
+pub use facts::{takes_epilogues, takes_outputs};
+pub(super) use multistage::tuned;
+pub use plan::Plan;
 pub use reasons::reasons;
-pub use recorded::planned;
-pub(super) use recorded::{followed, recorded};
+pub(super) use wide::wide;
 
 /// A family of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -132,10 +130,11 @@ impl From<&Limits> for Hardware {
 /// Chooses the configuration for a problem on a device, of which the number of SMs is enough, or its [`Limits`]. The kernel
 /// computes [`Problem::oriented`].
 ///
-/// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends
-/// on M and N, and is what was measured for a product where girih comes with a record of it ([`Records::shipped`](super::Records::shipped)). A and B that the kernel does not take as they are laid out are copied ([`repitched`](super::repitched)). What an epilogue
-/// reads comes in pieces that fit the registers beside the accumulators of most tiles; the largest are for products without one
-/// ([`Problem::with_epilogue`]), and outputs besides C leave the smaller ones.
+/// What a kernel may rely on are facts: which modes are contiguous, and what divides the pitches and N. Which tile is fastest depends on M and N, and
+/// is what was measured for a product where girih comes with a record of it ([`Records::shipped`](super::Records::shipped)). A and B that the kernel
+/// does not take as they are laid out are copied ([`repitched`](super::repitched)). What an epilogue reads comes in pieces that fit the registers
+/// beside the accumulators of most tiles; the largest are for products without one ([`Problem::with_epilogue`]), and outputs besides C leave the
+/// smaller ones.
 ///
 /// # Errors
 /// [`Error::Kernel`] if the kernel does not take the dtype, or not with these contiguous modes.
@@ -146,26 +145,120 @@ pub fn choose(
 ) -> Result<GemmConfig, Error> {
     let hardware = hardware.into();
     // Of a record that does not count any more `reasons` tells.
-    let shipped = recorded::shipped(hardware.multiprocessors).ok().flatten();
-    let found = shipped.and_then(|records| recorded(problem, kind, records).ok().flatten());
+    let found = shipped(hardware.multiprocessors).ok().flatten();
+    let found = found.and_then(|records| records.follow(problem, kind).ok().flatten());
     found.map_or_else(|| by_rules(problem, kind, hardware), |(config, _)| Ok(config))
 }
 
-/// The same, whatever was measured.
-pub(super) fn by_rules(problem: &Problem, kind: KernelKind, hardware: Hardware) -> Result<GemmConfig, Error> {
-    let config = single(problem, kind, hardware)?;
-    let config = several(config, problem.oriented(config.c_major).0.batch());
-    Ok(if problem.is_invariant() { forwards(config) } else { config })
+/// The records that girih comes with, if they were measured on as many SMs.
+fn shipped(multiprocessors: u32) -> Result<Option<&'static Records>, &'static Error> {
+    let records = Records::shipped()?;
+    Ok((records.multiprocessors() == multiprocessors).then_some(records))
 }
 
-/// The configuration with blocks that go through K in one order.
-fn forwards(config: GemmConfig) -> GemmConfig {
-    match config.schedule {
-        Schedule::Persistent { .. } => {
-            GemmConfig { schedule: Schedule::Persistent { alternate: false }, ..config }
-        }
-        _ => config,
+/// The choice, whatever was measured.
+fn by_rules(problem: &Problem, kind: KernelKind, hardware: Hardware) -> Result<GemmConfig, Error> {
+    let refused =
+        |dtype: DType, accepted| Err(Error::Kernel { kernel: kind.name(), dtype: dtype.name(), accepted });
+    if let Some(mixed) = problem.mixed_input().filter(|_| kind != KernelKind::Sm90) {
+        return refused(mixed.dtype, "sm90 takes weights with scales");
     }
+    if problem.block_scales().is_some() && kind != KernelKind::Sm90 {
+        return refused(problem.dtype(), "sm90 takes blocks with scales");
+    }
+    let input = Input::of(problem);
+    let of_threads = input.is_some_and(|input| input.dtype == DType::F32);
+    match (kind, input) {
+        (_, Some(input)) if of_threads != (kind == KernelKind::Simt) => {
+            let accepted = if input.dtype == DType::F32 {
+                "f64, tf32, f16, bf16, e4m3, e5m2 and s8 are accepted; simt takes f32"
+            } else {
+                "f32 is accepted; sm80 and sm90 take the other dtypes"
+            };
+            refused(problem.dtype(), accepted)
+        }
+        (KernelKind::Sm90, Some(Input { sm90: Sm90::Warpgroups, .. })) => match problem.pointers() {
+            None => by_plan(problem, hardware.multiprocessors),
+            Some(_) => {
+                let accepted = "one address for all products is accepted; sm80 takes one for each";
+                refused(problem.dtype(), accepted)
+            }
+        },
+        (_, Some(input)) => Ok(multistage::choose(problem, input, kind, hardware)),
+        (_, None) => refused(problem.dtype(), "sums of the dtype's own kind are accepted"),
+    }
+}
+
+/// What kernels of warpgroups rely on for a problem, by C's contiguous mode.
+fn sides(problem: &Problem) -> Result<[Facts; 2], Error> {
+    let [rows, columns] = sides_of(|major| Facts::of(problem, major));
+    Ok([rows?, columns?])
+}
+
+/// The configuration by the best plan that fits.
+fn by_plan(problem: &Problem, multiprocessors: u32) -> Result<GemmConfig, Error> {
+    let sides = sides(problem)?;
+    let plans = ordered(problem, &sides, multiprocessors);
+    let of = |plan: &Plan| &sides[usize::from(plan.columns)];
+    let last = plans.last().unwrap_or(&INVARIANT[1]);
+    plans.iter().find_map(|plan| of(plan).fitting(plan)).map_or_else(|| of(last).config(last), Ok)
+}
+
+/// The configuration for a problem by a plan, if that fits, and TMA copies store C.
+pub(super) fn fitted(problem: &Problem, plan: &Plan) -> Option<GemmConfig> {
+    let facts = Facts::of(problem, plan.c_major()).ok().filter(|facts| facts.store.is_none())?;
+    facts.fitting(&facts.adapted(*plan))
+}
+
+/// The configurations of all plans that fit a problem, in the order of the choice.
+pub(super) fn fitting(problem: &Problem, multiprocessors: u32) -> Vec<GemmConfig> {
+    let Ok(sides) = sides(problem) else { return Vec::new() };
+    let plans = ordered(problem, &sides, multiprocessors);
+    plans.iter().filter_map(|plan| sides[usize::from(plan.columns)].fitting(plan)).collect()
+}
+
+/// The configurations that are expected to take the least time, at most `most`, with what they are expected to take. There are none
+/// of problems that are not solved by warpgroups, of groups, of weights with scales, and where rows are the same wherever they are.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
+/// use girih_tensor::DType;
+///
+/// let problem = Problem::new(DType::Bf16, [64, 64, 11200], Layout::Tt)?;
+/// let found = choose::least(&problem, 132, 4);
+/// assert_eq!(found[0].0, choose(&problem, KernelKind::Sm90, 132)?);
+/// assert!(found.windows(2).all(|pair| pair[0].1.total() <= pair[1].1.total()));
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn least(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<(GemmConfig, Cost)> {
+    let sides = sides(problem).ok().filter(|_| Rule::of(problem) == Rule::Least);
+    let all = sides.into_iter().flat_map(|sides| {
+        let all = by_cost(problem, &sides, multiprocessors).into_iter();
+        all.filter_map(move |(plan, cost)| Some((sides[usize::from(plan.columns)].fitting(&plan)?, cost)))
+    });
+    all.take(most).collect()
+}
+
+/// What a configuration is expected to take for a problem on a device of this many SMs, if the formulas say: of warpgroups, but for groups and for weights with
+/// scales.
+///
+/// # Examples
+/// ```
+/// use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
+/// use girih_tensor::DType;
+///
+/// let problem = Problem::new(DType::Bf16, [64, 64, 11200], Layout::Tt)?;
+/// let (config, cost) = choose::least(&problem, 132, 1)[0];
+/// assert_eq!(choose::expected(&problem, &config, 132), Some(cost));
+/// assert_eq!(choose::expected(&problem, &choose(&problem, KernelKind::Sm80, 132)?, 132), None);
+/// # Ok::<(), girih_kernels::Error>(())
+/// ```
+pub fn expected(problem: &Problem, config: &GemmConfig, multiprocessors: u32) -> Option<Cost> {
+    let counts = problem.groups().is_none() && problem.mixed_input().is_none();
+    let plan = Plan::of(config).filter(|_| counts)?;
+    let work = Work::of(&problem.oriented(config.c_major).0);
+    Some(cost(&work, &plan, &(config.store, plan.stages?), multiprocessors))
 }
 
 /// Whether a row of C has the same bits by this configuration, wherever it is ([`Problem::with_invariant`]).
@@ -203,7 +296,7 @@ pub fn with_room(mut config: GemmConfig, epilogue: &Epilogue) -> GemmConfig {
         return config;
     }
     if let Mainloop::Multistage(_) = config.mainloop {
-        return configs::spread(config);
+        return multistage::spread(config);
     }
     while config.takes(epilogue).is_err() {
         let Mainloop::WarpSpecialized(parts) = &mut config.mainloop else { break };
@@ -213,250 +306,6 @@ pub fn with_room(mut config: GemmConfig, epilogue: &Epilogue) -> GemmConfig {
         parts.stages -= 1;
     }
     config
-}
-
-/// The configuration for several products.
-fn several(config: GemmConfig, batch: Batch) -> GemmConfig {
-    match batch {
-        Batch::Single | Batch::Strided => GemmConfig { batch, ..config },
-        Batch::Pointers => GemmConfig { batch, ..beside_pointers(config) },
-        Batch::Grouped { .. } => {
-            // Only such blocks go through groups.
-            let schedule = Schedule::Persistent { alternate: false };
-            GemmConfig { batch, schedule, ..beside_groups(config) }
-        }
-    }
-}
-
-/// The configuration without regard to other products of a batch than their number.
-fn single(problem: &Problem, kind: KernelKind, hardware: Hardware) -> Result<GemmConfig, Error> {
-    let multiprocessors = hardware.multiprocessors;
-    if problem.mixed_input().is_some() {
-        return mixed::choose(problem, kind, multiprocessors);
-    }
-    let row_major = problem.oriented(Major::K).0;
-    let refused = |kernel, accepted| Err(Error::Kernel { kernel, dtype: problem.dtype().name(), accepted });
-    if problem.block_scales().is_some() && kind != KernelKind::Sm90 {
-        return refused(kind.name(), "sm90 takes blocks with scales");
-    }
-    match (kind, tensor(problem)) {
-        (KernelKind::Simt, _) if problem.dtype() == DType::F32 => Ok(of_f32(&row_major).simt()),
-        (KernelKind::Sm80, Some(input)) => {
-            let facts = facts(&row_major, &STORES_SM80);
-            Ok(MultistageFacts { large: is_large(&row_major, hardware), ..facts }.sm80(input))
-        }
-        (KernelKind::Sm90, Some(input)) => match input.of_warps() {
-            Some((atom, name)) => Ok(facts(&row_major, &STORES_SM80).doubles(atom, name)),
-            None if problem.pointers().is_some() => {
-                refused("sm90", "one address for all products is accepted; sm80 takes one for each")
-            }
-            None => fastest(problem, input, multiprocessors).0.config(input),
-        },
-        (KernelKind::Simt, _) => refused("simt", "f32 is accepted; sm80 and sm90 take the other dtypes"),
-        (KernelKind::Sm80, _) => {
-            refused("sm80", "f64, tf32, f16, bf16, e4m3, e5m2 and s8 are accepted; simt takes f32")
-        }
-        (KernelKind::Sm90, _) => {
-            refused("sm90", "f64, tf32, f16, bf16, e4m3, e5m2 and s8 are accepted; simt takes f32")
-        }
-    }
-}
-
-/// The configurations of f32 on the CUDA cores that a tuner measures for a problem, the usual one first.
-pub(super) fn simt(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
-    let row_major = problem.oriented(Major::K).0;
-    of_f32(&row_major).all_simt().map(move |config| several(config, row_major.batch()))
-}
-
-/// The configurations of warps of tensor cores that a tuner measures for a problem, the usual one first.
-pub(super) fn sm80(problem: &Problem) -> impl Iterator<Item = GemmConfig> {
-    let row_major = problem.oriented(Major::K).0;
-    let facts = || facts(&row_major, &STORES_SM80);
-    let all = tensor(problem).into_iter().flat_map(move |input| facts().all_sm80(input));
-    all.map(move |config| several(config, row_major.batch())).collect::<Vec<_>>().into_iter()
-}
-
-/// Whether an operand can be copied to where a kernel takes it: groups begin anywhere, and a copy reads from one address.
-fn has_copies(problem: &Problem) -> bool {
-    problem.groups().is_none() && problem.pointers().is_none()
-}
-
-/// What a kernel of f32 relies on. Operands along K that are worth it are copied first, to rows of whole vectors.
-fn of_f32(problem: &Problem) -> MultistageFacts {
-    let facts = facts(problem, &STORES_SIMT);
-    let turned = |source: Source, operand| {
-        let is_copied = !problem.is_invariant() && has_copies(problem) && is_worth_turning(problem, operand);
-        if is_copied { Source { major: Major::Mn, vector: 4 } } else { source }
-    };
-    MultistageFacts { a: turned(facts.a, Operand::A), b: turned(facts.b, Operand::B), ..facts }
-}
-
-/// The widest loads and stores that pitches and N are aligned to.
-fn facts(problem: &Problem, stores: &[i64]) -> MultistageFacts {
-    let source = |matrix: &Matrix, mode: usize| {
-        // Vectors of f32 along K are transposed, and end with K.
-        let transposed = problem.dtype() == DType::F32 && matrix.major() == Major::K;
-        let k = if transposed { problem.mnk()[2] } else { 0 };
-        // Groups begin at any element.
-        let anywhere = matrix.major() == Major::Mn && problem.batch().grouped() == Some(mode);
-        let begins = [aligned(matrix, problem.dtype()), between(matrix), i64::from(anywhere)];
-        let vector = widest(
-            loads(problem.dtype(), matrix.major()),
-            &[matrix.ld(), k, begins[0], begins[1], begins[2]],
-        );
-        Source { major: matrix.major(), vector }
-    };
-    MultistageFacts {
-        dtype: problem.dtype(),
-        a: source(&problem.a(), 0),
-        b: source(&problem.b(), 1),
-        store: stored(problem, stores),
-        output: problem.output(),
-        fused: problem.is_fused(),
-        large: false,
-    }
-}
-
-/// Whether the large tile of warps finishes before two blocks of the usual one on each SM, if it fits: it takes 97 % of the time
-/// of two of these, 359 us instead of 371 us for 4096 x 4096 x 4096 on an H200.
-fn is_large(problem: &Problem, hardware: Hardware) -> bool {
-    let ([m, n, _], each) = (problem.mnk(), i64::from(hardware.multiprocessors.max(1)));
-    let tiles = |[rows, columns]: [i64; 2]| {
-        ((m + rows - 1) / rows).saturating_mul((n + columns - 1) / columns).saturating_mul(problem.batches())
-    };
-    let turns = |tiles: i64, at_once: i64| tiles.saturating_add(at_once - 1) / at_once;
-    let (large, usual) = (tiles(LARGE), tiles([LARGE[0], LARGE[1] / 2]));
-    let sooner = turns(large, each).saturating_mul(97) <= turns(usual, 2 * each).saturating_mul(100);
-    let together = matches!(problem.batch(), Batch::Single | Batch::Strided);
-    together && large >= each && sooner && hardware.shared >= LARGE_SHARED
-}
-
-/// How many elements the address of a matrix is a multiple of.
-fn aligned(matrix: &Matrix, dtype: DType) -> i64 {
-    matrix.alignment() * 8 / i64::from(dtype.bits())
-}
-
-/// The widest of `stores` that C's rows are aligned to.
-fn stored(problem: &Problem, stores: &[i64]) -> i64 {
-    let c = problem.c();
-    let anywhere = i64::from(problem.batch().grouped() == Some(c.contiguous()));
-    let line = c.extents()[c.contiguous()];
-    widest(stores, &[c.ld(), line, aligned(&c, problem.output()), between(&c), anywhere])
-}
-
-/// What a warp-specialised kernel by this plan relies on.
-fn with(problem: &Problem, plan: Plan) -> WarpSpecializedFacts {
-    let oriented = problem.oriented(plan.c_major()).0;
-    let line = 128 / i64::from(oriented.output().bits());
-    let by_maps = stored(&oriented, &[line]) == line;
-    let store = match oriented.batch() {
-        Batch::Grouped { .. } => Some(stored(&oriented, &stores_of_groups(oriented.output()))),
-        Batch::Single | Batch::Strided | Batch::Pointers => {
-            (!by_maps).then(|| stored(&oriented, &STORES_SM90))
-        }
-    };
-    WarpSpecializedFacts {
-        dtype: oriented.dtype(),
-        sums: oriented.sums(),
-        majors: taken(oriented.dtype(), [oriented.a().major(), oriented.b().major()]),
-        output: oriented.output(),
-        store,
-        batch: oriented.batch(),
-        promotes: problem.promotes(),
-        fused: problem.is_fused(),
-        // Groups have no such epilogues, which is refused where the kernel is generated.
-        reduces: (problem.reduces() || problem.is_gated()) && problem.groups().is_none(),
-        scales: oriented.block_scales(),
-        plan,
-    }
-}
-
-/// What warp-specialised kernels for groups rely on, the one that is expected to finish first before the others.
-fn of_groups(problem: &Problem, input: &Input, multiprocessors: u32) -> Vec<WarpSpecializedFacts> {
-    let row_major = problem.oriented(Major::K).0;
-    let (Some(mode), Some(groups)) = (row_major.batch().grouped(), problem.groups()) else {
-        return Vec::new();
-    };
-    let plans = if problem.is_invariant() {
-        vec![plans::invariant_of_groups(mode)]
-    } else {
-        plans::of_groups(row_major.mnk(), mode, groups, i64::from(multiprocessors)).collect()
-    };
-    plans.into_iter().map(|plan| with(problem, plan)).filter(|facts| facts.fits(input)).collect()
-}
-
-/// The configurations of warpgroups that a tuner measures for groups, the usual one first.
-pub(super) fn sm90_of_groups(problem: &Problem, multiprocessors: u32) -> impl Iterator<Item = GemmConfig> {
-    let input = tensor(problem).filter(|input| input.of_warps().is_none());
-    let all = move |input| {
-        of_groups(problem, input, multiprocessors).into_iter().filter_map(|facts| facts.config(input).ok())
-    };
-    input.into_iter().flat_map(all).collect::<Vec<_>>().into_iter()
-}
-
-/// What the fastest warp-specialised kernel relies on, and the rule that says which it is.
-fn fastest(problem: &Problem, input: &Input, multiprocessors: u32) -> (WarpSpecializedFacts, Rule) {
-    if let Some(facts) = of_groups(problem, input, multiprocessors).into_iter().next() {
-        return (facts, if problem.is_invariant() { Rule::Invariant } else { Rule::Groups });
-    }
-    if problem.is_invariant() {
-        let plan = plans::invariant(problem.mnk()[1], |plan| fits(with(problem, *plan), problem, input));
-        return (with(problem, plan), Rule::Invariant);
-    }
-    let least = by_cost(problem, multiprocessors).into_iter().map(|(facts, _)| facts);
-    let usual = with(problem, plans::INVARIANT[1]);
-    (least.into_iter().find(|facts| fits(*facts, problem, input)).unwrap_or(usual), Rule::Least)
-}
-
-/// What the kernels of all plans rely on, with their costs, those of the least cost first.
-fn by_cost(problem: &Problem, multiprocessors: u32) -> Vec<(WarpSpecializedFacts, Cost)> {
-    // All that plans of one orientation ask of the problem is the same.
-    let [any, _] = plans::INVARIANT;
-    let sides = [any, any.of_columns()]
-        .map(|plan| (with(problem, plan), Work::of(&problem.oriented(plan.c_major()).0)));
-    let of = |plan: Plan| {
-        let (facts, work) = sides[usize::from(plan.columns)];
-        let facts = WarpSpecializedFacts { plan, ..facts };
-        (facts, cost(&work, &facts.way(), multiprocessors))
-    };
-    let mut all: Vec<_> = plans::all().map(of).collect();
-    all.retain(|(_, cost)| cost.total().is_finite());
-    all.sort_by(|(_, x), (_, y)| x.total().total_cmp(&y.total()));
-    all
-}
-
-/// The configurations that are expected to take the least time, at most `most`, with what they are expected to take. There are none
-/// of problems that are not solved by warpgroups, of groups, of weights with scales, and where rows are the same wherever they are.
-///
-/// # Examples
-/// ```
-/// use girih_kernels::gemm::{KernelKind, Layout, Problem, choose};
-/// use girih_tensor::DType;
-///
-/// let problem = Problem::new(DType::Bf16, [64, 64, 11200], Layout::Tt)?;
-/// let found = choose::least(&problem, 132, 4);
-/// assert_eq!(found[0].0, choose(&problem, KernelKind::Sm90, 132)?);
-/// assert!(found.windows(2).all(|pair| pair[0].1.total() <= pair[1].1.total()));
-/// # Ok::<(), girih_kernels::Error>(())
-/// ```
-pub fn least(problem: &Problem, multiprocessors: u32, most: usize) -> Vec<(GemmConfig, Cost)> {
-    let other = problem.is_invariant() || problem.groups().is_some() || problem.mixed_input().is_some();
-    let input = tensor(problem).filter(|input| !other && input.of_warps().is_none());
-    let found = input.into_iter().flat_map(|input| {
-        let all = by_cost(problem, multiprocessors).into_iter();
-        all.filter(|(facts, _)| fits(*facts, problem, input))
-            .filter_map(|(facts, cost)| Some((facts.config(input).ok()?, cost)))
-            .map(|(config, cost)| (several(config, problem.oriented(config.c_major).0.batch()), cost))
-    });
-    found.take(most).collect()
-}
-
-/// Whether a kernel that relies on these facts computes a problem, and ptxas has registers for it.
-fn fits(facts: WarpSpecializedFacts, problem: &Problem, input: &Input) -> bool {
-    // Both columns of a pair lie in a thread, both rows do not; half the columns are stored.
-    let stored = facts.plan.tile[1] / 2 * i64::from(facts.output.bits() / 8);
-    let gates = !facts.plan.columns && stored % 32 == 0;
-    (gates || !problem.is_gated()) && facts.fits(input)
 }
 
 /// Which of A and B `wgmma` takes from a copy that is contiguous along K.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use girih_codegen::gemm::{Epilogue, GemmConfig, GemmKernel, Pieces, Schedule, generate};
 use girih_device::{Buffer, Device};
 
-use super::choose::recorded;
 use super::fits::{fits, gates};
 use super::passes::{self, Copies, Passes};
 use super::run::aligned;
@@ -141,7 +140,7 @@ impl Gemms {
 
     /// The configuration that was measured for a problem, or else is chosen.
     fn chosen(&self, problem: &Problem, kind: KernelKind) -> Result<GemmConfig, Error> {
-        self.chosen.get(&(*problem, kind), || match recorded(problem, kind, &self.records)? {
+        self.chosen.get(&(*problem, kind), || match self.records.follow(problem, kind)? {
             Some((config, _)) => Ok(config),
             None => choose(problem, kind, self.device.limits()),
         })

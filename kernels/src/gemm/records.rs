@@ -1,23 +1,25 @@
 //! Records: the fastest measured configurations of problems, and whether they apply to this machine.
 
+mod fields;
 mod record;
 
 use std::fmt;
 use std::sync::OnceLock;
 
+use girih_codegen::gemm::Major;
 use girih_device::{Limits, Record};
 
-use super::choose::{by_rules, followed, planned};
-use super::{GemmConfig, KernelKind, Problem, candidates, described};
+use super::choose::{Plan, fitted, takes_epilogues, takes_outputs};
+use super::{GemmConfig, KernelKind, Problem};
 use crate::Error;
 use record::Product;
 
-pub(super) use record::Kind;
-pub(super) use record::product_of;
+pub(super) use fields::Fields;
+pub(super) use record::{Kind, product_of};
 pub use record::{record, record_key, record_mnk};
 
 /// The first line of records: the version of the format, and that of girih, since others list other configurations.
-const HEAD: &str = concat!("girih gemm records, version 2, girih ", env!("CARGO_PKG_VERSION"));
+const HEAD: &str = concat!("girih gemm records, version 3, girih ", env!("CARGO_PKG_VERSION"));
 
 /// What was measured on an H200, as `girih tune gemm --output` writes it, and `gpu_rows --tuned` of a sweep. A line may be changed by hand.
 const SHIPPED: &str = include_str!("../../records/h200.txt");
@@ -28,8 +30,9 @@ fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {
 
 /// Records of one machine, which say the configurations of their problems ([`Gemms::with_records`](super::Gemms::with_records)).
 ///
-/// A record counts for its problem as it is. For the same product of elements of the same widths, but of other layouts or pitches, what
-/// counts is its plan: tile, warpgroups, schedule and multicast.
+/// A record is a line of seven fields with tabs between them: machine, driver, day, problem ([`record_key`]), plan ([`Plan`]), and microseconds of it
+/// and of the configuration that was chosen. A record counts for its problem, and for the same product of elements of the same widths in other
+/// layouts or at other pitches, where its plan fits and TMA copies store C.
 ///
 /// # Examples
 /// ```
@@ -42,7 +45,7 @@ fn refuse<T>(found: String, accepted: impl Into<String>) -> Result<T, Error> {
 /// // As a tuner finds it.
 /// let fastest = candidates(&problem, device.limits().multiprocessors, 24)[3];
 /// let mut records = Records::new(device.limits());
-/// records.insert(record(&problem, &fastest, device.limits(), "2026-11-23", [2.5, 2.9]));
+/// records.insert(record(&problem, &fastest, device.limits(), "2026-11-23", [2.5, 2.9])?)?;
 /// // As text in a file, and back.
 /// let records = Records::read(&records.to_string(), device.limits())?;
 /// let gemm = Gemms::new(&device).with_records(records).get(&problem, KernelKind::Sm90)?;
@@ -57,12 +60,12 @@ pub struct Records {
     all: Vec<Known>,
 }
 
-/// A record, its product, and its configuration once it was asked for; none if there is no such configuration.
+/// A record, its product if others may be alike, and its plan.
 #[derive(Debug)]
 struct Known {
     record: Record,
     product: Option<Product>,
-    config: OnceLock<Option<GemmConfig>>,
+    plan: Plan,
 }
 
 impl Records {
@@ -74,7 +77,8 @@ impl Records {
     /// The records of a text, for a device with these limits.
     ///
     /// # Errors
-    /// [`Error::Record`] for a text of another version, a line that is no record, and a record of another machine.
+    /// [`Error::Record`] for a text of another version, a line that is no record, and a record of another machine; [`Error::Field`] for a field of
+    /// its problem or of its plan that is not what it may be.
     pub fn read(text: &str, limits: &Limits) -> Result<Records, Error> {
         Records::new(limits).with(text)
     }
@@ -86,13 +90,13 @@ impl Records {
     ///
     /// # Examples
     /// ```
-    /// use girih_kernels::gemm::{KernelKind, Layout, Problem, Records, choose, described, record_mnk};
+    /// use girih_kernels::gemm::{KernelKind, Layout, Problem, Records, choose, record_mnk};
     /// use girih_tensor::DType;
     ///
     /// let problem = Problem::new(DType::Bf16, [512; 3], Layout::Tn)?;
     /// let record = Records::shipped()?.iter().find(|record| record_mnk(record) == Some([512; 3])).expect("one of 512^3");
     /// assert_eq!(record.machine, "NVIDIA H200, sm_90, 132 multiprocessors");
-    /// assert_eq!(record.config, described(&choose(&problem, KernelKind::Sm90, 132)?));
+    /// assert_eq!(record.config.parse::<choose::Plan>()?.config(&problem)?, choose(&problem, KernelKind::Sm90, 132)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shipped() -> Result<&'static Records, &'static Error> {
@@ -123,7 +127,7 @@ impl Records {
         }
         for line in lines.filter(|line| !line.trim().is_empty()) {
             let Ok(record) = line.parse::<Record>() else {
-                let accepted = "seven fields with tabs between them: machine, driver, day, problem, configuration, and microseconds of it and of the chosen one";
+                let accepted = "seven fields with tabs between them: machine, driver, day, problem, plan, and microseconds of it and of the chosen one";
                 return refuse(format!("`{line}`"), accepted);
             };
             if record.machine != self.machine {
@@ -132,19 +136,22 @@ impl Records {
                     format!("those of {}", self.machine),
                 );
             }
-            self.insert(record);
+            self.insert(record)?;
         }
         Ok(self)
     }
 
     /// Adds a record in the place of one of the same problem.
-    pub fn insert(&mut self, record: Record) {
-        let product = Product::read(product_of(&record));
-        let known = Known { record, product, config: OnceLock::new() };
+    ///
+    /// # Errors
+    /// [`Error::Field`] for a field of its problem or of its plan that is not what it may be.
+    pub fn insert(&mut self, record: Record) -> Result<(), Error> {
+        let known = Known { product: Product::read(&record)?, plan: record.config.parse()?, record };
         match self.all.iter_mut().find(|other| other.record.problem == known.record.problem) {
             Some(other) => *other = known,
             None => self.all.push(known),
         }
+        Ok(())
     }
 
     /// The records.
@@ -157,16 +164,16 @@ impl Records {
         self.multiprocessors
     }
 
-    /// The configurations of products of a kind.
-    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &str> {
+    /// The plans of products of a kind.
+    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = Plan> {
         let of_kind = move |known: &&Known| known.product.is_some_and(|product| product.kind == kind);
-        self.all.iter().filter(of_kind).map(|known| &*known.record.config)
+        self.all.iter().filter(of_kind).map(|known| known.plan)
     }
 
     /// The configuration for a problem, if there is a record that counts for it.
     ///
     /// # Errors
-    /// [`Error::Record`] for a record of this problem whose configuration [`candidates()`] does not list.
+    /// [`Error::Record`] for a record of this problem whose plan does not solve it.
     pub fn config(&self, problem: &Problem) -> Result<Option<GemmConfig>, Error> {
         Ok(self.find(problem)?.map(|(config, _)| config))
     }
@@ -184,27 +191,39 @@ impl Records {
             return Ok(None);
         }
         let key = record_key(problem);
-        if let Some(Known { record, config, .. }) = all.clone().find(|known| known.record.problem == key) {
-            let config = config.get_or_init(|| self.listed(problem, &record.config));
-            return match config {
-                Some(config) => Ok(Some((*config, record))),
-                None => refuse(
-                    format!("a record of {} with the configuration `{}`", record.date, record.config),
-                    "one of the configurations that are listed for the problem: measure again",
+        if let Some(Known { record, plan, .. }) = all.clone().find(|known| known.record.problem == key) {
+            return match plan.config(problem) {
+                Ok(config) => Ok(Some((config, record))),
+                Err(why) => refuse(
+                    format!("a record of {} with the plan `{plan}`: {why}", record.date),
+                    "a plan that solves the problem: measure again",
                 ),
             };
         }
-        let mut alike = all.filter(|known| known.product.is_some()).map(|known| &known.record);
-        Ok(alike.find_map(|record| Some((followed(problem, &record.config)?, record))))
+        let mut alike = all.filter(|known| known.product.is_some());
+        Ok(alike.find_map(|known| Some((fitted(problem, &known.plan)?, &known.record))))
     }
 
-    /// The configuration for a problem that a line says, if it is listed.
-    fn listed(&self, problem: &Problem, line: &str) -> Option<GemmConfig> {
-        planned(problem, line).or_else(|| {
-            let usual = by_rules(problem, KernelKind::Sm90, self.multiprocessors.into());
-            let mut all = usual.into_iter().chain(candidates(problem, self.multiprocessors, usize::MAX));
-            all.find(|config| described(config) == line)
-        })
+    /// The same for a kernel of this kind, if the configuration leaves registers for what is computed of the accumulators. Problems whose rows are the
+    /// same wherever they are have no records.
+    ///
+    /// # Errors
+    /// As [`Records::config`].
+    pub(super) fn follow(
+        &self,
+        problem: &Problem,
+        kind: KernelKind,
+    ) -> Result<Option<(GemmConfig, &Record)>, Error> {
+        if kind != KernelKind::Sm90 || problem.is_invariant() {
+            return Ok(None);
+        }
+        let leaves_room = |config: &GemmConfig| {
+            (!problem.is_fused() || takes_epilogues(config))
+                && (!(problem.reduces() || problem.is_gated()) || takes_outputs(config))
+                // Both columns of a pair lie in a thread, both rows do not.
+                && !(problem.is_gated() && config.c_major == Major::Mn)
+        };
+        Ok(self.find(problem)?.filter(|(config, _)| leaves_room(config)))
     }
 }
 

@@ -67,7 +67,7 @@ fn records_tell_blocks_apart() -> Result<(), Failure> {
     let plain = Problem::new(DType::E4m3, [160, 64, 256], Layout::Tn)?;
     let mut records = Records::new(device.limits());
     let config = candidates(&plain, device.limits().multiprocessors, 24)[3];
-    records.insert(record(&plain, &config, device.limits(), "2026-11-23", [2.5, 2.9]));
+    records.insert(record(&plain, &config, device.limits(), "2026-11-23", [2.5, 2.9])?)?;
     assert!(records.config(&plain)?.is_some() && records.config(&plain.with_block_scales()?)?.is_none());
     Ok(())
 }

@@ -88,7 +88,7 @@ fn records_tell_weights_apart() -> Result<(), Failure> {
     let mut records = Records::new(device.limits());
     for (problem, number) in [(plain, 3), (problem, 5)] {
         let config = candidates(&problem, device.limits().multiprocessors, 24)[number];
-        records.insert(record(&problem, &config, device.limits(), "2026-11-23", [2.5, 2.9]));
+        records.insert(record(&problem, &config, device.limits(), "2026-11-23", [2.5, 2.9])?)?;
     }
     let found = records.config(&problem)?.ok_or("a record")?;
     assert!(

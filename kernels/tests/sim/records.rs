@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use girih_device::{Device, Limits, Record, Select};
 use girih_kernels::Error;
+use girih_kernels::gemm::choose::{Plan, all, reasons};
 use girih_kernels::gemm::{
-    Gemms, INPUTS, KernelKind, Layout, Order, Problem, Records, candidates, choose, choose::reasons,
-    described, record, record_key, record_mnk,
+    Gemms, INPUTS, KernelKind, Layout, Order, Problem, Records, candidates, choose, record, record_key,
+    record_mnk,
 };
 use girih_tensor::DType;
 
@@ -42,7 +43,7 @@ fn what_is_read_is_what_was_written() -> Result<(), Failure> {
     for (i, problem) in problems.iter().enumerate() {
         let all = candidates(problem, limits.multiprocessors, 24);
         let config = all[(5 * i + 1) % all.len()];
-        records.insert(record(problem, &config, &limits, DAY, [1.5 + i as f64, 9.0]));
+        records.insert(record(problem, &config, &limits, DAY, [1.5 + i as f64, 9.0])?)?;
         wanted.push(config);
     }
     let text = records.to_string();
@@ -65,7 +66,7 @@ fn kernels_follow_the_records() -> Result<(), Failure> {
     let (problem, other) = (problem?, other?);
     let fastest = candidates(&problem, limits.multiprocessors, 24)[5];
     let mut records = Records::new(limits);
-    records.insert(record(&problem, &fastest, limits, DAY, [1.0, 2.0]));
+    records.insert(record(&problem, &fastest, limits, DAY, [1.0, 2.0])?)?;
     let gemms = Gemms::new(&device).with_records(records);
     assert_eq!(gemms.get(&problem, KernelKind::Sm90)?.config(), &fastest);
     for (problem, kind) in [(&problem, KernelKind::Sm80), (&other, KernelKind::Sm90)] {
@@ -81,10 +82,10 @@ fn stale_and_foreign_records_are_refused() -> Result<(), Failure> {
     let problem = problems()?[0];
     let config = candidates(&problem, limits.multiprocessors, 24)[0];
     let mut records = Records::new(&limits);
-    records.insert(record(&problem, &config, &limits, DAY, [1.0, 2.0]));
+    records.insert(record(&problem, &config, &limits, DAY, [1.0, 2.0])?)?;
     let text = records.to_string();
     let refused = |text: &str, limits: &Limits| match Records::read(text, limits) {
-        Err(error @ Error::Record { .. }) => error.to_string(),
+        Err(error @ (Error::Record { .. } | Error::Field { .. })) => error.to_string(),
         other => format!("not refused: {other:?}"),
     };
     let foreign = [
@@ -96,16 +97,34 @@ fn stale_and_foreign_records_are_refused() -> Result<(), Failure> {
         let why = refused(&text, &other);
         assert!(why.contains(&limits.name) && why.contains("those of") && why.contains(&other.name), "{why}");
     }
-    let other_version = text.replace("version 2", "version 1");
-    assert!(refused(&other_version, &limits).contains("version 1"), "{other_version}");
+    let other_version = text.replace("version 3", "version 2");
+    assert!(refused(&other_version, &limits).contains("version 2"), "{other_version}");
     assert!(refused("", &limits).contains("girih gemm records"));
     for (from, to) in [("1.000", "fast"), ("1.000", "-1"), ("\t2.000", ""), ("\t2.000", "\t2.000\tmore")] {
         let damaged = text.replacen(from, to, 1);
         assert!(damaged != text && refused(&damaged, &limits).contains("seven fields"), "{damaged}");
     }
-    // A configuration that is listed no longer is told when its problem comes.
-    let stale = Records::read(&text.replace(" stages", " steps"), &limits)?;
-    let error = stale.config(&problem).err().ok_or("a stale record is followed")?;
+    // A field that is not what it may be is named, with what would be accepted.
+    for (from, to, why) in [
+        (" teams=1", "", "`teams` of a record is missing; accepted: 1 to 3"),
+        ("teams=1", "teams=1 teams=1", "`teams` of a record is there twice"),
+        ("teams=1", "teams=many", "`teams` of a record is `many`; accepted: 1 to 3"),
+        ("teams=1", "gangs=1 teams=1", "`gangs` of a record is unknown; accepted: tile, depth"),
+        ("depth=", "depth=1", "`depth` of a record is `1"),
+        ("schedule=persistent", "schedule=split", "`parts` of a record is missing"),
+        ("tile=", "tile", "of a record is no value; accepted: `name=value`"),
+        ("mnk=512x", "mnk=", "`mnk` of a record is `512x512`; accepted: M x N x K"),
+        ("input=bf16", "input=bf17", "`input` of a record is `bf17`"),
+    ] {
+        let damaged = text.replacen(from, to, 1);
+        let refused = refused(&damaged, &limits);
+        assert!(damaged != text && refused.contains(why), "{refused}");
+    }
+    // A plan that does not solve its problem is told when that comes.
+    let large = "tile=256x256 depth=256 warpgroups=2 teams=1 multicast=1 schedule=persistent order=rows early=no stages=12";
+    records
+        .insert(Record { config: large.into(), ..record(&problem, &config, &limits, DAY, [1.0, 2.0])? })?;
+    let error = records.config(&problem).err().ok_or("a stale record is followed")?;
     assert!(error.to_string().contains("measure again"), "{error}");
     Ok(())
 }
@@ -142,12 +161,12 @@ fn tile(problem: &Problem, multiprocessors: u32) -> Result<String, Failure> {
 fn shipped_records_are_followed() -> Result<(), Failure> {
     let records = Records::shipped()?;
     assert!(records.iter().count() >= 8);
-    let listed: Vec<String> = choose::all().map(|config| described(&config)).collect();
+    let listed: Vec<_> = all().collect();
     for record in records.iter() {
         let problem = recorded(record)?;
         let config = choose(&problem, KernelKind::Sm90, records.multiprocessors())?;
-        assert_eq!(described(&config), record.config, "{}", record.problem);
-        assert!(listed.contains(&record.config), "{}", record.config);
+        assert_eq!(Plan::of(&config).map(|plan| plan.to_string()).as_ref(), Some(&record.config));
+        assert!(listed.contains(&config), "{}", record.config);
         let Record { date, driver, machine, .. } = record;
         let whence = format!("on {machine}, driver {driver}, {date}");
         assert!(tile(&problem, 132)?.ends_with(&whence) && !tile(&problem, 114)?.ends_with(&whence));
@@ -162,15 +181,17 @@ fn shipped_records_are_followed() -> Result<(), Failure> {
 fn records_count_for_products_alike() -> Result<(), Failure> {
     let problem = Problem::new(DType::Bf16, [512, 384, 640], Layout::Tn)?;
     let limits = limits()?;
-    let plain = "gemm_sm90_bf16 64x128x64, 1 consumers, 8 stages, multicast 2, Persistent { alternate: true }, \
-                 Tma { tile: [64, 128], stages: 1 }, programmatic";
+    let plain = "tile=64x128 depth=128 warpgroups=1 teams=1 multicast=2 schedule=persistent order=rows early=yes \
+                 stages=8 staged=64x128x1";
     let config = choose(&problem, KernelKind::Sm90, 1)?;
     let mut records = Records::new(&limits);
-    records.insert(Record { config: plain.into(), ..record(&problem, &config, &limits, DAY, [1.0, 2.0]) });
+    records
+        .insert(Record { config: plain.into(), ..record(&problem, &config, &limits, DAY, [1.0, 2.0])? })?;
     let found = |problem: Problem| -> Result<Option<[i64; 2]>, Failure> {
         Ok(records.config(&problem)?.map(|config| [config.tile[0], config.tile[1]]))
     };
-    assert_eq!(described(&records.config(&problem)?.ok_or("its own")?), plain);
+    let own = records.config(&problem)?.and_then(|config| Plan::of(&config)).ok_or("its own")?;
+    assert_eq!(own.to_string(), plain);
     let of = |dtype, mnk, layout| Problem::new(dtype, mnk, layout);
     let wanted = Some([64, 128]);
     for layout in Layout::ALL {
@@ -194,54 +215,63 @@ fn records_count_for_products_alike() -> Result<(), Failure> {
     // Tiles that no plan has count for their own problem.
     let raster = candidates(&problem, limits.multiprocessors, 200);
     let raster = raster.into_iter().find(|config| !config.schedule.is_persistent()).ok_or("a raster")?;
-    records.insert(record(&problem, &raster, &limits, DAY, [1.0, 2.0]));
+    records.insert(record(&problem, &raster, &limits, DAY, [1.0, 2.0])?)?;
     assert_eq!(records.config(&problem)?, Some(raster));
     Ok(())
 }
 
-/// What the rules choose is of a plan, which its line says.
+/// What a tuner measures has a plan, whose text says all of it.
 #[test]
-fn lines_of_choices_are_read() -> Result<(), Failure> {
-    let few = [[16, 4096, 4096], [16, 14336, 4096], [128, 28672, 4096], [100, 2048, 64], [512, 512, 512]];
+fn plans_are_read_from_their_texts() -> Result<(), Failure> {
+    let few = [[16, 4096, 4096], [16, 14336, 4096], [128, 28672, 4096], [100, 2048, 640], [512, 512, 512]];
     let many = [[4096, 4096, 4096], [8448, 8448, 1024], [8192, 8192, 512], [1536, 1536, 1536], [1, 1, 1]];
-    let mut lines = BTreeSet::new();
+    let mut texts = BTreeSet::new();
     for (dtype, layout) in INPUTS.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout))) {
         for mnk in few.into_iter().chain(many) {
             let problem = Problem::new(dtype, mnk, layout)?;
             for problem in [problem, padded(problem, 1), problem.with_order(Order::Column)] {
                 let Ok(config) = choose(&problem, KernelKind::Sm90, 132) else { continue };
-                let is_planned = config.mainloop.warp_specialized().is_some();
-                let line = described(&config);
-                let wanted = is_planned.then_some(config);
-                assert_eq!(choose::planned(&problem, &line), wanted, "{problem:?}: {line}");
-                lines.insert(line);
-            }
-        }
-    }
-    assert!(lines.len() > 100 && lines.iter().any(|line| line.contains(" teams")), "{}", lines.len());
-    Ok(())
-}
-
-/// Whatever numbers stand in a line, it says a configuration word for word, or none.
-#[test]
-fn damaged_configurations_are_none() -> Result<(), Failure> {
-    let (mut said, mut none) = (0, 0);
-    for record in Records::shipped()?.iter() {
-        let (problem, line) = (recorded(record)?, &record.config);
-        assert!(choose::planned(&problem, line).is_some(), "{line}");
-        for (at, _) in line.match_indices(|c: char| c.is_ascii_digit()) {
-            for other in ["", "0", "2", "3", "4", "64", "-8", "9223372036854775807", "99999999999999999999"] {
-                let damaged = format!("{}{other}{}", &line[..at], &line[at + 1..]);
-                match choose::planned(&problem, &damaged) {
-                    Some(found) => {
-                        assert_eq!(described(&found), damaged);
-                        said += 1;
-                    }
-                    None => none += 1,
+                // A tuner's are many, and take long to list.
+                let tuned =
+                    if [few[0], few[3]].contains(&mnk) { candidates(&problem, 132, 40) } else { Vec::new() };
+                for config in [config].into_iter().chain(tuned) {
+                    let Some(plan) = Plan::of(&config) else { continue };
+                    let text = plan.to_string();
+                    assert_eq!(text.parse::<Plan>()?, plan);
+                    assert_eq!(plan.config(&problem)?, config, "{problem:?}: {text}");
+                    texts.insert(text);
                 }
             }
         }
     }
-    assert!(said > 50 && none > 1000, "{said} {none}");
+    let all = |part: &str| texts.iter().filter(|text| text.contains(part)).count();
+    let counts = ["teams=2", "split", "raster"].map(all);
+    assert!(texts.len() > 300 && counts.iter().all(|count| *count > 10), "{} {counts:?}", texts.len());
+    Ok(())
+}
+
+/// Whatever numbers stand in a plan, its text says it, and it is a configuration that can be built, or none.
+#[test]
+fn damaged_plans_are_none() -> Result<(), Failure> {
+    let (mut said, mut none) = (0, 0);
+    for record in Records::shipped()?.iter() {
+        let (problem, text) = (recorded(record)?, &record.config);
+        text.parse::<Plan>()?.config(&problem)?;
+        for (at, _) in text.match_indices(|c: char| c.is_ascii_digit()) {
+            for other in ["", "0", "2", "3", "4", "64", "-8", "9223372036854775807", "99999999999999999999"] {
+                let damaged = format!("{}{other}{}", &text[..at], &text[at + 1..]);
+                let config = damaged.parse::<Plan>().and_then(|plan| plan.config(&problem));
+                match config {
+                    Ok(found) => {
+                        assert_eq!(Plan::of(&found).map(|plan| plan.to_string()), Some(damaged));
+                        found.check()?;
+                        said += 1;
+                    }
+                    Err(_) => none += 1,
+                }
+            }
+        }
+    }
+    assert!(said > 50 && none > 500, "{said} {none}");
     Ok(())
 }

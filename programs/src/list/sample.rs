@@ -2,7 +2,6 @@
 
 use girih_device::Device;
 use girih_tensor::DType;
-use girih_tile::dtype::{is_integer, is_signed};
 use girih_tile::error::Error;
 use girih_tile::launch::AnyArray;
 
@@ -96,8 +95,8 @@ impl Sample {
             _ => Vec::new(),
         };
         let (least, most) = match self.fill {
-            Fill::Random if !is_integer(self.dtype) => (-1.0, 1.0),
-            Fill::Random if is_signed(self.dtype) => (-127.0, 127.0),
+            Fill::Random if !self.dtype.is_integer() => (-1.0, 1.0),
+            Fill::Random if self.dtype.is_signed() => (-127.0, 127.0),
             Fill::Random => (0.0, 255.0),
             _ => (-0.5, 0.0),
         };

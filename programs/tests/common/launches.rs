@@ -68,7 +68,7 @@ pub(crate) fn hints(device: &Device) -> Outcome {
         for value in legal(hint) {
             let mut x = DeviceArray::upload(device, &[9i32; 16 * 130], [16, 130])?;
             let mut hints = Hints::default();
-            hints.set(None, hint, value).map_err(Error::Place)?;
+            hints.set(None, hint, value).map_err(|fault| Error::Place(fault.into()))?;
             advance::<64>(&mut x, 3).replace_hints(&hints).run()?;
             assert_eq!(x.download()?, [30; 16 * 130], "{hint} = {value}");
         }

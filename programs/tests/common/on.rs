@@ -3,8 +3,8 @@
 
 use girih_device::Device;
 use girih_tensor::Element;
+use girih_tile::dtype::Const;
 use girih_tile::dtype::number::encode;
-use girih_tile::dtype::{Const, is_integer};
 use girih_tile::error::Error;
 use girih_tile::ir::Func;
 use girih_tile::launch::{DeviceArray, HostElement, ScalarArgument};
@@ -55,7 +55,7 @@ impl<T: HostElement + Element, const R: usize> Host<T, R> {
     }
 
     pub(crate) fn data(&self) -> ArrayData {
-        let constant = |x: f64| if is_integer(T::DTYPE) { Const::Int(x as i128) } else { Const::Float(x) };
+        let constant = |x: f64| if T::DTYPE.is_integer() { Const::Int(x as i128) } else { Const::Float(x) };
         let bits: Vec<u64> = self.wide().into_iter().map(|x| encode(T::DTYPE, constant(x))).collect();
         ArrayData::dense(T::DTYPE, &self.extents.map(|n| n as i64), &bits)
     }

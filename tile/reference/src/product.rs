@@ -4,7 +4,6 @@ use std::ops::{Add, Mul};
 
 use super::tile::Tile;
 use girih_tensor::DType;
-use girih_tile::dtype::is_integer;
 use girih_tile::exact::float::encode;
 use girih_tile::exact::{integer, mask, number};
 use girih_tile::ir::Rounding;
@@ -12,7 +11,7 @@ use girih_tile::ir::Rounding;
 /// `a * b + acc`, of matrices or of batches of them.
 pub(super) fn mma(a: &Tile, b: &Tile, acc: &Tile) -> Tile {
     let dtype = acc.ty.dtype;
-    let bits: Vec<u64> = if is_integer(dtype) {
+    let bits: Vec<u64> = if dtype.is_integer() {
         sums(a, b, acc, integer).into_iter().map(|sum| sum as u64 & mask(dtype)).collect()
     } else {
         sums(a, b, acc, number).into_iter().map(|sum| encode(dtype, sum, Rounding::Nearest)).collect()

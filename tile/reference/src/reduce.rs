@@ -34,7 +34,7 @@ impl Fold {
             Combine::And => plain(Each::And),
             Combine::Or => plain(Each::Or),
             Combine::Xor => plain(Each::Xor),
-            Combine::ArgMax(_) | Combine::ArgMin(_) | Combine::Region => return None,
+            Combine::ArgMax(_) | Combine::ArgMin(_) | Combine::By(()) => return None,
         };
         let wide =
             matches!(combine, Combine::Sum | Combine::Prod) && matches!(dtype, DType::F16 | DType::Bf16);
@@ -116,7 +116,7 @@ pub(super) fn reduce(block: &mut Block<'_>, op: &Op, axis: usize, combine: Combi
     for &first in &firsts {
         let line = |tile: &Tile, i: usize| tile.at(first + i * step);
         if let [tile] = &operands[..]
-            && combine != Combine::Region
+            && combine != Combine::By(())
         {
             let dtype = tile.ty.dtype;
             let elements = (0..extent).map(|i| line(tile, i));

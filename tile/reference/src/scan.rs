@@ -16,7 +16,7 @@ pub(super) fn scan(block: &mut Block<'_>, op: &Op) -> Result<Vec<Tile>> {
         operands.iter().map(|tile| vec![(0, false); tile.bits.len()]).collect();
     let dtype = operands[0].ty.dtype;
     let fold = Fold::new(*combine, dtype);
-    if *combine != Combine::Region && (fold.is_none() || operands.len() != 1) {
+    if *combine != Combine::By(()) && (fold.is_none() || operands.len() != 1) {
         return failed("a scan by an index, or of several tiles without a region".into());
     }
     for first in firsts {

@@ -14,7 +14,7 @@
 use girih_codegen::algorithm::element::exact::saturated;
 use girih_tensor::DType;
 
-use crate::dtype::{Const, is_integer};
+use crate::dtype::Const;
 use crate::fit;
 
 /// The bits of a constant in a dtype: floats to nearest, integers modulo 2^bits, floats to integers toward zero and within the dtype's
@@ -28,8 +28,8 @@ pub fn encode(dtype: DType, constant: Const) -> u64 {
             Const::Float(x) => u64::from(x != 0.0),
         },
         Const::Bool(b) => encode(dtype, Const::Int(i128::from(b))),
-        Const::Int(n) if is_integer(dtype) => fit::wrapped(n) & mask,
-        Const::Float(x) if is_integer(dtype) => fit::wrapped(saturated(dtype, x)) & mask,
+        Const::Int(n) if dtype.is_integer() => fit::wrapped(n) & mask,
+        Const::Float(x) if dtype.is_integer() => fit::wrapped(saturated(dtype, x)) & mask,
         Const::Int(n) => dtype.encode(n as f64),
         Const::Float(x) => dtype.encode(x),
     }

@@ -7,20 +7,8 @@ use girih_tensor::DType;
 
 use crate::figures::{Assembled, Spill};
 
-/// Enums whose fields have their documentation in their line.
-macro_rules! documented {
-    ($($(#[$of:meta])* $name:ident { $($(#[$meta:meta])* $variant:ident { $($field:ident: $ty:ty = $doc:literal),* $(,)? })* })*) => { $(
-        $(#[$of])*
-        pub enum $name {
-            $($(#[$meta])* $variant { $(#[doc = $doc] $field: $ty),* }),*
-        }
-    )* };
-}
-
-documented! {
+girih_codegen::errors! {
     /// Why a launch, or an array for it, is refused. Extents and strides are in elements.
-    #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-    #[non_exhaustive]
     LaunchError {
         /// An extent that kernels cannot count to.
         #[error("an extent of {extent} along axis {axis}: at most 2^31 - 1 is accepted")]
@@ -126,8 +114,6 @@ documented! {
     }
 
     /// What a launch does that is accepted and hardly meant. Extents are in elements.
-    #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-    #[non_exhaustive]
     Warning {
         /// Elements of an output that no store reaches: a grid, a loop or a tile is too small.
         #[error(

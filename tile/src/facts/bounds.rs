@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::check::diagnostic;
 use super::index::Index;
 use super::poly::{Atom, Poly};
-use crate::error::{Code, Diagnostic, fault, named};
+use crate::error::{Diagnostic, Fault};
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{Array, ArrayId, Func, Kind, Known, OpId, Padding, Value, View};
+use crate::types::named;
 
 named! {
     /// How a bound of an access is known to hold.
@@ -146,11 +146,7 @@ impl Bounds {
             let kernel = |bounds: &AxisBounds| bounds.low == Bound::Kernel || bounds.high == Bound::Kernel;
             let Some(axis) = self.access(id).iter().position(kernel) else { return };
             let name = op.kind.array().map(|array| func.param_of(array).1.name.clone()).unwrap_or_default();
-            let fault = fault!(
-                Code::BoundsCheck,
-                "the bounds of an access of `{name}` along axis {axis} are checked in the kernel, which is denied: an extent that is known to be a multiple of the tile's, and an index that is a block's number or below the number of tiles, are accepted"
-            );
-            found.push(diagnostic(op.site, fault));
+            found.push(Diagnostic::at(op.site, Fault::BoundsCheck { array: name, axis }));
         });
         found
     }

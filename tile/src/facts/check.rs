@@ -12,7 +12,7 @@ use super::index::Index;
 use super::interval::{Concrete, Intervals};
 use super::poly::{Atom, Poly};
 use super::witness::witness;
-use crate::error::{Code, Diagnostic, Fault, Site, fault};
+use crate::error::{Diagnostic, Fault, Site};
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{ArrayId, Func, Kind, OpId, Value};
@@ -81,7 +81,7 @@ pub struct Report {
 /// Checks a kernel.
 ///
 /// # Errors
-/// Diagnostics of [`Code::Disjoint`] and, where in-kernel checks are denied, [`Code::BoundsCheck`].
+/// Diagnostics of [`Fault::Disjoint`] and, where in-kernel checks are denied, [`Fault::BoundsCheck`].
 pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
     let index = Index::new(func);
     let all = accesses(&index);
@@ -107,7 +107,7 @@ pub fn check(func: &Func) -> Result<Report, Vec<Diagnostic>> {
                     }
                     report.arrays.push((id, Verdict::Proved(unique(steps))));
                 }
-                Err((site, fault)) => diagnostics.push(diagnostic(site, fault)),
+                Err(diagnostic) => diagnostics.push(*diagnostic),
             }
         }
     }
@@ -133,7 +133,7 @@ fn decide(
     array: ArrayId,
     of: &[&Access],
     used: [bool; 3],
-) -> Result<Decision, (Option<Site>, Fault)> {
+) -> Result<Decision, Box<Diagnostic>> {
     let proofs: Result<Vec<_>, _> =
         worlds(index, of).iter().map(|of| blocks(index, array, of, used)).collect();
     // Of a kernel that asks for no block's number the proof is that there is one block.
@@ -165,11 +165,6 @@ pub(crate) fn ordered(func: &Func) -> Func {
     if ops.is_empty() { func.clone() } else { relaxed(func, &ops) }
 }
 
-pub(super) fn diagnostic(site: Option<Site>, fault: Fault) -> Diagnostic {
-    let site = site.unwrap_or(Site { file: "kernel", line: 0, column: 0 });
-    Diagnostic { site, fault, stack: Vec::new() }
-}
-
 /// Whether two accesses by different blocks must be of different elements.
 pub(super) fn may_not_meet(a: &Access, b: &Access) -> bool {
     (a.stores || b.stores) && !(a.ordered && b.ordered)
@@ -197,7 +192,7 @@ fn blocks(
     array: ArrayId,
     of: &[&Access],
     used: [bool; 3],
-) -> Result<(Proof, Vec<Condition>), (Option<Site>, Fault)> {
+) -> Result<(Proof, Vec<Condition>), Box<Diagnostic>> {
     let name = &index.func.param_of(array).1.name;
     let mut whole = Proof { axes: [true; 3], ..Proof::default() };
     let mut conditions = Vec::new();
@@ -351,7 +346,7 @@ fn between(index: &Index<'_>, a: &Access, b: &Access) -> (Vec<Poly>, Extra) {
     (common, extra)
 }
 
-fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> (Option<Site>, Fault) {
+fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> Box<Diagnostic> {
     let store = group.iter().find(|access| access.stores).copied();
     let at = |access: &Access| {
         access.origin.iter().map(|poly| poly.show(&|value| index.name(value))).collect::<Vec<_>>().join(", ")
@@ -362,11 +357,8 @@ fn refused(index: &Index<'_>, name: &str, group: &[&Access], why: &str) -> (Opti
         Some(text) => text,
         None => format!("the elements from {} on {why}", shown.join(" and ")),
     };
-    let fault = fault!(
-        Code::Disjoint,
-        "blocks are not proved to keep to elements of their own in `{name}`: {what}; stores whose index names the block along every axis of the grid are accepted, atomic operations, and `unsafe` with `assume_disjoint(reason)`"
-    );
-    (store.and_then(|access| access.site), fault)
+    let fault = Fault::Disjoint { array: name.into(), what };
+    Box::new(Diagnostic::at(store.and_then(|access| access.site), fault))
 }
 
 /// The coordinates without their constants, with loops and lanes numbered as they appear: what is equal for accesses that differ by

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use girih_tensor::DType;
 
 use super::poly::{Atom, Poly};
-use crate::dtype::{holds, is_integer, is_signed};
+use crate::dtype::holds;
 use crate::ir::table::Each;
 use crate::ir::{Array, Def, End, Func, Kind, Known, Op, OpId, RegionId, Value, follow};
 
@@ -132,7 +132,7 @@ impl<'a> Index<'a> {
             let Some(op) = self.op_of(value) else { return };
             let is_narrow = |&operand: &Value| {
                 let [from, to] = [operand, value].map(|value| self.func.ty(value).dtype);
-                to.bits() < from.bits() || to.bits() == from.bits() && is_signed(to) != is_signed(from)
+                to.bits() < from.bits() || to.bits() == from.bits() && to.is_signed() != from.is_signed()
             };
             narrows |= matches!(op.kind, Kind::Cast(_)) && op.operands.iter().any(is_narrow);
             open.extend(&op.operands);
@@ -200,10 +200,10 @@ impl<'a> Index<'a> {
                     })
                 })?
             }
-            Kind::Cast(_) if is_integer(ty.dtype) && is_integer(self.func.ty(op.operands[0]).dtype) => {
+            Kind::Cast(_) if ty.dtype.is_integer() && self.func.ty(op.operands[0]).dtype.is_integer() => {
                 Some(operand(0))
             }
-            Kind::Each { op: each, .. } if is_integer(ty.dtype) => self.arithmetic(value, *each, op),
+            Kind::Each { op: each, .. } if ty.dtype.is_integer() => self.arithmetic(value, *each, op),
             _ => None,
         }
     }
@@ -273,7 +273,7 @@ impl<'a> Index<'a> {
             Kind::Loop => (*op.operands.get(at)?, at),
             _ => return None,
         };
-        if !is_integer(self.func.ty(value).dtype) || self.func.ty(value).dims.rank() != 0 {
+        if !self.func.ty(value).dtype.is_integer() || self.func.ty(value).dims.rank() != 0 {
             return None;
         }
         let mut step: Option<Poly> = None;

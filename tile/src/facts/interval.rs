@@ -139,7 +139,7 @@ impl<'a> Intervals<'a> {
             }
             Kind::Iota => Some((0, i128::from(ty.dims.size()) - 1)),
             Kind::Reshape | Kind::Broadcast => operand(0),
-            Kind::Cast(_) if crate::dtype::is_integer(func.ty(op.operands[0]).dtype) => operand(0),
+            Kind::Cast(_) if func.ty(op.operands[0]).dtype.is_integer() => operand(0),
             Kind::Each { op: each, .. } => {
                 let x = operand(0);
                 if *each == Each::Neg {

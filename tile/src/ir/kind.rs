@@ -6,8 +6,8 @@ use std::sync::Arc;
 use girih_tensor::DType;
 
 use super::{ArrayId, Dims, Nan, Rounding};
-use crate::error::named;
 use crate::ir::table::Each;
+use crate::types::{Order, Padding, Scope, named};
 
 named! {
     /// What is promised of the exact results of integer arithmetic. The reference evaluator gives poison where a promise does not hold; a
@@ -21,71 +21,9 @@ named! {
     }
 }
 
-/// The combination of two elements in a reduction or scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Combine {
-    /// Sum. f16 and bf16 are summed in f32 and rounded once at the end of a reduction.
-    Sum,
-    /// Product, as [`Combine::Sum`].
-    Prod,
-    /// Greatest.
-    Max(Nan),
-    /// Least.
-    Min(Nan),
-    /// Index of the greatest, an s32; the smallest index of equals. Reductions alone.
-    ArgMax(Nan),
-    /// Index of the least, an s32; the smallest index of equals. Reductions alone.
-    ArgMin(Nan),
-    /// Conjunction of bool, bitwise of integers.
-    And,
-    /// Disjunction of bool, bitwise of integers.
-    Or,
-    /// Exclusive or.
-    Xor,
-    /// The operation's region: its arguments are n left and n right scalars, it yields n scalars.
-    Region,
-}
-
-named! {
-    /// What a load gives for elements outside of the array.
-    #[derive(Default)]
-    Padding {
-        #[default] Undetermined "any" "Anything. The reference evaluator gives poison.",
-        Zero "0" "0.",
-        NegZero "-0" "-0.",
-        Nan "nan" "NaN.",
-        PosInf "inf" "Infinity.",
-        NegInf "-inf" "Minus infinity.",
-    }
-}
-
-impl Padding {
-    /// The number, if it is one: its name is how it is written.
-    pub fn number(self) -> Option<f64> {
-        self.name().parse().ok()
-    }
-}
-
-named! {
-    /// The order that an access keeps with others, PTX ISA "Memory Consistency Model".
-    #[derive(Default)]
-    Order {
-        #[default] Weak "weak" "None: nobody else may access the element at the time.",
-        Relaxed "relaxed" "Atomic without order.",
-        Acquire "acquire" "What follows stays behind.",
-        Release "release" "What precedes stays before.",
-        AcqRel "acq_rel" "Both.",
-    }
-}
-
-named! {
-    /// Who sees an ordered access.
-    Scope {
-        Block "block" "The block.",
-        Device "device" "The device.",
-        System "system" "All devices and the host.",
-    }
-}
+/// The combination of two elements in a reduction or scan. By a function is by the operation's region: its arguments are n left and n right
+/// scalars, it yields n scalars.
+pub type Combine = girih_codegen::algorithm::distributed::Combine<()>;
 
 /// A tile's window into an array: which elements the tile at an index consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -201,7 +139,7 @@ pub enum Kind {
         axis: u8,
         /// How two elements become one.
         combine: Combine,
-        /// Of [`Combine::Region`]: bits of what changes nothing, one for each operand.
+        /// Of [`Combine::By`]: bits of what changes nothing, one for each operand.
         identity: Arc<[u64]>,
     },
     /// Running combinations along `axis`. `n` operands of one shape, `n` results of the same. Sums and products of f16 and bf16 are computed
@@ -211,7 +149,7 @@ pub enum Kind {
         axis: u8,
         /// How two elements become one.
         combine: Combine,
-        /// Of [`Combine::Region`]: bits of what changes nothing, one for each operand.
+        /// Of [`Combine::By`]: bits of what changes nothing, one for each operand.
         identity: Arc<[u64]>,
         /// From the end.
         reverse: bool,

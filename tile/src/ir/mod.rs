@@ -5,7 +5,6 @@ mod func;
 mod kind;
 mod same;
 mod text;
-mod types;
 mod verify;
 
 pub use girih_codegen::algorithm::element::{Nan, Rounding};
@@ -16,7 +15,7 @@ pub use func::{
     Array, ArrayId, ArrayParam, Def, End, Func, Known, Op, OpId, Pin, Region, RegionId, ScalarParam, Value,
     ValueData,
 };
-pub use kind::{Combine, DTYPES, Indexed, Kind, Order, Overflow, Padding, Rmw, Scope, View};
+pub use kind::{Combine, DTYPES, Indexed, Kind, Overflow, Rmw, View};
 /// The table of functions that work element by element.
 pub mod table {
     pub use girih_codegen::algorithm::element::{Each, Gives, How, Rounds, Row, TABLE, Takes};
@@ -25,5 +24,6 @@ pub mod table {
 pub(crate) use same::difference;
 pub use same::same_region;
 pub use text::parse;
-pub use types::{Dims, MAX_RANK, Type};
 pub use verify::verify;
+
+pub use crate::types::{Dims, MAX_RANK, Order, Padding, Scope, Type};

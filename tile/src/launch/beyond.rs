@@ -211,11 +211,11 @@ impl<'a> Padded<'a> {
                 }
                 spread => spread,
             }),
-            Kind::Reduce { axis, combine, .. } if *combine != Combine::Region => Some(match spread {
+            Kind::Reduce { axis, combine, .. } if *combine != Combine::By(()) => Some(match spread {
                 _ if along((*axis).into()) || to.size() == 1 => Spread::All,
                 spread => spread,
             }),
-            Kind::Scan { axis, combine, reverse, exclusive, .. } if *combine != Combine::Region => {
+            Kind::Scan { axis, combine, reverse, exclusive, .. } if *combine != Combine::By(()) => {
                 match spread {
                     Spread::Along(_) if along((*axis).into()) && (*exclusive || *reverse) => {
                         (*reverse && !*exclusive).then_some(Spread::All)

@@ -1,12 +1,12 @@
 //! The checks of a launch.
 
 use girih_device::Device;
+use girih_tensor::DType;
 
 use super::beyond::{Beyond, beyond};
 use super::cache::Ready;
 use super::request::ArrayArgument;
 use super::{Launch, LaunchError, is_injective};
-use crate::dtype::is_integer;
 use crate::error::{Warning, Warnings};
 use crate::facts::{Concrete, Condition, GridAxis, Report, Short, integer, short};
 use crate::ir::{Array, ArrayId, Func};
@@ -141,12 +141,12 @@ impl Launch<'_> {
     /// Numbers as proofs take them; without the scalars, what holds of them holds for all scalars.
     fn concrete(&self, grid: [u32; 3], scalars: bool) -> Concrete {
         let extents = |of: &ArrayArgument<'_>| of.array.extents().iter().map(|&n| n as i64).collect();
-        let known = |dtype| scalars && is_integer(dtype);
-        let scalar = |&(dtype, bits): &_| integer(dtype, bits).filter(|_| known(dtype));
+        let known =
+            |&(dtype, bits): &(DType, u64)| integer(dtype, bits).filter(|_| scalars && dtype.is_integer());
         Concrete {
             grid: grid.map(i64::from),
             extents: self.arrays.iter().map(extents).collect(),
-            scalars: self.scalars.iter().map(scalar).collect(),
+            scalars: self.scalars.iter().map(known).collect(),
         }
     }
 

@@ -7,7 +7,6 @@ use girih_tensor::DType;
 
 use super::array::bytes_of;
 use super::{AnyArray, DeviceArray, HostElement};
-use crate::dtype::is_integer;
 use crate::error::Result;
 
 /// An array of any dtype and rank, as a launch sees it.
@@ -55,7 +54,7 @@ impl Written {
         let (most, count) = (finite().fold(f64::MIN_POSITIVE, f64::max), finite().count().max(1));
         // By shares of the greatest, whose squares are finite.
         let mean = most * (finite().map(|x| (x / most).powi(2)).sum::<f64>() / count as f64).sqrt();
-        let bound = if is_integer(dtype) { 0.0 } else { dtype.epsilon().sqrt() };
+        let bound = if dtype.is_integer() { 0.0 } else { dtype.epsilon().sqrt() };
         let equal = |(x, y): (&f64, &f64)| {
             x == y || x.is_nan() && y.is_nan() || y.is_finite() && (x - y).abs() <= bound * (y.abs() + mean)
         };

@@ -29,7 +29,6 @@ use girih_ptx::{TensorElement, TensorSwizzle, Tiled};
 use girih_tensor::DType;
 
 use crate::compile::Compiled;
-use crate::dtype::is_signed;
 use crate::error::LaunchError;
 use crate::fit;
 use crate::ir::Known;
@@ -72,7 +71,7 @@ pub(super) fn argument<'a>(param: &Param, values: &impl Values<'a>) -> Option<Ar
                 DType::F32 | DType::Tf32 => Arg::F32(f32::from_bits(fit::low(bits))),
                 DType::F64 => Arg::F64(f64::from_bits(bits)),
                 _ if param.bytes == 8 => Arg::U64(bits),
-                _ if is_signed(dtype) && dtype.bits() <= 16 => {
+                _ if dtype.is_signed() && dtype.bits() <= 16 => {
                     let by = 32 - dtype.bits();
                     Arg::U32(((fit::low(bits) << by).cast_signed() >> by).cast_unsigned())
                 }

@@ -1,33 +1,29 @@
 //! Atomic operations on elements of arrays.
 
+use girih_codegen::sync::atomic_words;
 use girih_codegen::{Cond, Reg};
-use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
+use girih_ptx::{Opcode, Operand, Word};
 use girih_tensor::DType;
 
 use super::memory::{Touch, global};
-use super::words::{float, immediate, integer, m, moved};
+use super::words::{immediate, m, moved};
 use super::{Lowering, register};
-use crate::error::Result;
+use crate::error::{Fault, Result};
 use crate::ir::{Indexed, Op, OpId, Order, Rmw, Value};
 use crate::pass::uses::readers;
 
-/// The words of an operation on a dtype, the last one the type that it has.
-fn words(rmw: Rmw, dtype: DType) -> impl Iterator<Item = Modifier> {
-    let (number, bits) = (integer(dtype), if dtype.bits() == 64 { Type::B64 } else { Type::B32 });
-    let (word, ty) = match rmw {
-        Rmw::Add if dtype.is_float() => (Word::Add, float(dtype)),
-        // Sums wrap, signed or not.
-        Rmw::Add => (Word::Add, if dtype.bits() == 64 { Type::U64 } else { number }),
-        Rmw::Min => (Word::Min, number),
-        Rmw::Max => (Word::Max, number),
-        Rmw::And => (Word::And, bits),
-        Rmw::Or => (Word::Or, bits),
-        Rmw::Xor => (Word::Xor, bits),
-        Rmw::Xchg => (Word::Exch, bits),
-        Rmw::Cas => (Word::Cas, bits),
-    };
-    let noftz = matches!(ty, Type::F16 | Type::Bf16).then(|| Word::Noftz.into());
-    [word.into()].into_iter().chain(noftz).chain([ty.into()])
+/// The operation's word.
+fn word(rmw: Rmw) -> Word {
+    match rmw {
+        Rmw::Add => Word::Add,
+        Rmw::Min => Word::Min,
+        Rmw::Max => Word::Max,
+        Rmw::And => Word::And,
+        Rmw::Or => Word::Or,
+        Rmw::Xor => Word::Xor,
+        Rmw::Xchg => Word::Exch,
+        Rmw::Cas => Word::Cas,
+    }
 }
 
 impl Lowering<'_> {
@@ -66,7 +62,7 @@ impl Lowering<'_> {
         self.touch(at.array, true, Touch::Any);
         let dtype = places.array.dtype;
         if rmw == Rmw::Add && dtype == DType::Bf16 && self.b.sm() < 90 {
-            return Err(self.unsupported(id, "sums of bf16 in memory begin with sm_90"));
+            return Err(self.refused(id, Fault::AtomicSum { dtype, sm: self.b.sm() }));
         }
         let result = op.results.first().copied().filter(|&value| self.is_used(value));
         let (own, dist) = (places.dist.owner(&self.thread)?, places.dist);
@@ -80,7 +76,7 @@ impl Lowering<'_> {
             order => order,
         };
         let mut modifiers = global(order, at.scope).words;
-        modifiers.extend(words(rmw, dtype));
+        modifiers.extend(atomic_words(word(rmw), dtype));
         let mut olds: Vec<Reg> = Vec::new();
         for value in 0..dist.size() {
             let (address, cond) = self.place(&places, None, value)?;

@@ -1,6 +1,7 @@
 //! Conversions between dtypes.
 
 use girih_codegen::Reg;
+use girih_codegen::algorithm::element::{convert_element, recast};
 use girih_ptx::{Opcode, Type};
 use girih_tensor::DType;
 
@@ -34,8 +35,11 @@ impl Lowering<'_> {
                 continue;
             }
             let same = i > 0 && regs[i - 1] == *reg;
-            let value =
-                if same { converted[i - 1].clone() } else { self.convert_to(from, to.dtype, rounding, reg)? };
+            let value = if same {
+                converted[i - 1].clone()
+            } else {
+                convert_element(&mut self.b, from, to.dtype, rounding, reg)?
+            };
             converted.push(value);
         }
         self.hold_regs(result, converted)
@@ -57,7 +61,7 @@ impl Lowering<'_> {
         let (source, result) = (op.operands[0], op.results[0]);
         let (from, to) = (self.plan.func.ty(source).dtype, self.plan.func.ty(result).dtype);
         let regs = self.regs(source)?;
-        let regs = regs.iter().map(|reg| self.recast(from, to, reg)).collect();
+        let regs = regs.iter().map(|reg| recast(&mut self.b, from, to, reg)).collect();
         self.hold_regs(result, regs)
     }
 }

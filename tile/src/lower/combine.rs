@@ -1,11 +1,11 @@
 //! Reductions, scans and sorts, by the algorithms on distributed tiles.
 
 use girih_codegen::Reg;
-use girih_codegen::algorithm::distributed::{self, By, Combine, Scan, Tile, reduce, scan, sort};
+use girih_codegen::algorithm::distributed::{self, By, Function, Scan, Tile, reduce, scan, sort};
 
 use super::{Lowering, order};
 use crate::error::Result;
-use crate::ir::{self, Kind, Op, RegionId, Value};
+use crate::ir::{Kind, Op, RegionId, Value};
 use crate::place::extents;
 
 impl<'a> Lowering<'a> {
@@ -20,17 +20,19 @@ impl<'a> Lowering<'a> {
     /// Lowers a [`Kind::Reduce`], a [`Kind::Scan`] or a [`Kind::Sort`].
     pub(super) fn combine(&mut self, op: &Op) -> Result {
         let tile = self.tile_of(&op.operands)?;
+        let region = op.regions.first().copied().unwrap_or(RegionId(0));
+        let function =
+            move |low: &mut Self, left: &[Reg], right: &[Reg]| low.inlined(region, &[left, right].concat());
         let results = match &op.kind {
             Kind::Reduce { axis, combine, identity } => {
-                self.by(op, (usize::from(*axis), *combine, identity), false, |low, axis, combine| {
-                    reduce(low, &tile, axis, combine)
-                })?
+                let axis = usize::from(*axis);
+                let combine = combine.map(|()| self.by((op, region), (axis, false), identity, &function));
+                reduce(self, &tile, axis, &combine)?
             }
             Kind::Scan { axis, combine, identity, reverse, exclusive } => {
-                let way = Scan { reverse: *reverse, exclusive: *exclusive };
-                self.by(op, (usize::from(*axis), *combine, identity), *reverse, |low, axis, combine| {
-                    scan(low, &tile, axis, combine, way)
-                })?
+                let axis = usize::from(*axis);
+                let combine = combine.map(|()| self.by((op, region), (axis, *reverse), identity, &function));
+                scan(self, &tile, axis, &combine, Scan { reverse: *reverse, exclusive: *exclusive })?
             }
             Kind::Sort { axis, descending } => sort(self, &tile, usize::from(*axis), *descending)?,
             _ => Vec::new(),
@@ -38,38 +40,23 @@ impl<'a> Lowering<'a> {
         op.results.iter().zip(results).try_for_each(|(&value, regs)| self.hold_regs(value, regs))
     }
 
-    /// Runs an algorithm along an axis by the combination of an operation, which goes along it in `reverse` or not.
-    fn by(
-        &mut self,
-        op: &Op,
-        (axis, combine, identity): (usize, ir::Combine, &[u64]),
-        reverse: bool,
-        run: impl FnOnce(&mut Self, usize, &Combine<'_, Self>) -> Result<Vec<Vec<Reg>>>,
-    ) -> Result<Vec<Vec<Reg>>> {
+    /// The function of an operation's region along an axis, which goes along it in `reverse` or not.
+    fn by<'f>(
+        &self,
+        (op, region): (&Op, RegionId),
+        (axis, reverse): (usize, bool),
+        identity: &'f [u64],
+        function: &'f Function<'f, Self>,
+    ) -> By<'f, Self> {
         let func = &self.plan.func;
-        let region = op.regions.first().copied().unwrap_or(RegionId(0));
-        let function =
-            move |low: &mut Self, left: &[Reg], right: &[Reg]| low.inlined(region, &[left, right].concat());
-        let combine = match combine {
-            ir::Combine::Sum => Combine::Sum,
-            ir::Combine::Prod => Combine::Prod,
-            ir::Combine::Max(nan) => Combine::Max(nan),
-            ir::Combine::Min(nan) => Combine::Min(nan),
-            ir::Combine::ArgMax(nan) => Combine::ArgMax(nan),
-            ir::Combine::ArgMin(nan) => Combine::ArgMin(nan),
-            ir::Combine::And => Combine::And,
-            ir::Combine::Or => Combine::Or,
-            ir::Combine::Xor => Combine::Xor,
-            ir::Combine::Region => match self.order(op, region, axis, reverse) {
-                Some([order, in_a_row]) => Combine::First { order, in_a_row, identity },
-                None => {
-                    // Padding must not decide which way a thread takes.
-                    let branches = func.region(region).ops.iter().any(|&id| !func.op(id).regions.is_empty());
-                    Combine::By(By { function: &function, identity, branches })
-                }
-            },
-        };
-        run(self, axis, &combine)
+        match self.order(op, region, axis, reverse) {
+            Some([order, in_a_row]) => By::First { order, in_a_row, identity },
+            None => {
+                // Padding must not decide which way a thread takes.
+                let branches = func.region(region).ops.iter().any(|&id| !func.op(id).regions.is_empty());
+                By::Function { function, identity, branches }
+            }
+        }
     }
 
     /// The order by which a region chooses between any two elements, and that of elements in a row.

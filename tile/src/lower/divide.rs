@@ -10,10 +10,7 @@ impl Lowering<'_> {
     /// Whether quotients of this value may be judged by a branch: all threads take the same way, and all its elements are determined.
     pub(super) fn is_judged(&mut self, value: Value) -> bool {
         let plan = self.plan;
-        let dims = plan.func.ty(value).dims;
-        let whole =
-            plan.dist(value).padded(dims.rank()).iter().zip(dims.iter()).all(|(&n, &m)| n == i64::from(m));
-        if !self.alike || !whole {
+        if !self.alike || self.is_padded(plan.dist(value), &plan.func.ty(value).dims) {
             return false;
         }
         if self.open.is_none() {

@@ -1,11 +1,10 @@
 //! Functions element by element, each an instruction or a few.
 
-use girih_codegen::algorithm::element::{How, quotients};
+use girih_codegen::algorithm::element::{How, apply, quotients};
 use girih_codegen::{Expr, Reg};
 use girih_tensor::DType;
 
 use super::{Held, Lowering};
-use crate::dtype::is_integer;
 use crate::error::Result;
 use crate::ir::table::Each;
 use crate::ir::{Op, OpId, Rounding};
@@ -46,8 +45,7 @@ impl Lowering<'_> {
             let same = (0..i).rev().take(1).find(|&k| operands.iter().all(|regs| regs[k] == regs[i]));
             let reg = match same {
                 Some(k) => regs[k].clone(),
-                None => self
-                    .apply(function, how, dtype, &args)?
+                None => apply(&mut self.b, function, how, dtype, &args)?
                     .ok_or_else(|| self.unsupported(id, "no instruction has this function"))?,
             };
             regs.push(reg);
@@ -66,5 +64,5 @@ impl Lowering<'_> {
 /// Whether an index expression is a number of an integer dtype whatever its registers hold.
 pub(crate) fn fits(expr: &Expr, dtype: DType) -> bool {
     let ((lower, upper), (least, most)) = (expr.range(), crate::dtype::range(dtype));
-    is_integer(dtype) && lower >= least && upper <= most
+    dtype.is_integer() && lower >= least && upper <= most
 }

@@ -60,17 +60,16 @@ mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use girih_codegen::algorithm::distributed::{Group, redistribute, redistribute_by};
+use girih_codegen::algorithm::distributed::{Group, inside, redistribute, redistribute_by};
 use girih_codegen::plan::Dist;
 use girih_codegen::{Builder, Cond, Expr, Kernel, Reg, Width};
 use girih_ptx::{Opcode, Operand, Special};
 use girih_tensor::DType;
 
-use crate::dtype::is_integer;
-use crate::error::{Code, Error, Fault, Result};
+use crate::error::{Diagnostic, Error, Fault, Result};
 use crate::ir::{ArrayId, Dims, Kind, Op, OpId, Value};
-use crate::place::Plan;
 use crate::place::product::sliced_along;
+use crate::place::{Plan, extents};
 
 pub(crate) use girih_codegen::algorithm::element::How;
 pub use girih_codegen::scalar::register;
@@ -128,7 +127,7 @@ pub struct Lowering<'a> {
 /// Lowers a placed function for an architecture, such as 90 for sm_90.
 ///
 /// # Errors
-/// [`Error::Lower`] for what cannot be lowered, [`Error::Codegen`].
+/// [`Error::Lower`] for what the device does not have, [`Error::Codegen`].
 pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered> {
     let Target { sm, programmatic } = target.into();
     let mut b = Builder::new(&plan.func.name, sm, plan.block());
@@ -177,7 +176,7 @@ pub fn lower(plan: &Plan, target: impl Into<Target>) -> Result<Lowered> {
 
 /// The error for a plan whose parts do not go together.
 fn unfit(why: impl Into<String>) -> Error {
-    Error::Lower(Fault::new(Code::Unsupported, why))
+    Error::Contradiction(why.into())
 }
 
 impl Lowering<'_> {
@@ -193,7 +192,7 @@ impl Lowering<'_> {
             // A combination runs on padding too, which may be beyond the range of a narrow dtype.
             [reg]
                 if ty.dims.rank() == 0
-                    && is_integer(ty.dtype)
+                    && ty.dtype.is_integer()
                     && (ty.dtype.bits() == 32 || ty.dtype.bits() < 32 && self.alike) =>
             {
                 self.hold_number(value, &reg.clone(), ty.dtype)
@@ -285,14 +284,18 @@ impl Lowering<'_> {
         }
     }
 
-    /// The error for an operation that is not lowered.
+    /// The error for an operation that the device does not have.
+    pub(crate) fn refused(&self, id: OpId, fault: Fault) -> Error {
+        Error::Lower(Box::new(Diagnostic::at(self.plan.func.op(id).site, fault)))
+    }
+
+    /// The error for an operation that is not lowered, by a fault of girih.
     pub(crate) fn unsupported(&self, id: OpId, why: &str) -> Error {
         let op = self.plan.func.op(id);
         let types: Vec<String> =
             op.operands.iter().map(|&value| self.plan.func.ty(value).to_string()).collect();
         let site = op.site.map_or_else(String::new, |site| format!("{site}: "));
-        let message = format!("{site}{:?} of {}: {why}", op.kind, types.join(", "));
-        unfit(message)
+        unfit(format!("{site}{:?} of {}: {why}", op.kind, types.join(", ")))
     }
 
     /// The registers of a value, in the order of its distribution.
@@ -360,8 +363,7 @@ impl Lowering<'_> {
     /// The condition that a thread's value is an element of a tile, and no padding.
     pub(crate) fn inside(&mut self, dist: &Dist, value: usize, dims: &Dims) -> Result<Cond> {
         let origin = self.origin(dist, dims.rank())?;
-        let below = |((at, &n), by): ((&Expr, &u32), i64)| Cond::less(at, &Expr::from(i64::from(n) - by));
-        Ok(Cond::all(origin.iter().zip(dims.iter()).zip(dist.offset(value, dims.rank())).map(below)))
+        Ok(inside(dist, &origin, value, &extents(dims)))
     }
 
     /// Whether any thread holds padding.

@@ -10,7 +10,6 @@ use girih_tensor::DType;
 
 use super::words::{integer, m};
 use super::{Held, Lowering, unfit};
-use crate::dtype::{is_integer, is_signed};
 use crate::error::Result;
 use crate::fit;
 use crate::ir::{ArrayId, ArrayParam, Func, Kind, Known, Op, OpId};
@@ -169,7 +168,7 @@ impl Params {
     ) -> Result<Held> {
         let source = Source::Scalar(position);
         let (least, most) = crate::dtype::range(dtype);
-        if let (Known::Is(value), true) = (known, is_integer(dtype))
+        if let (Known::Is(value), true) = (known, dtype.is_integer())
             && (least..=most).contains(&value)
         {
             return Ok(Held::Index(Expr::from(value)));
@@ -192,7 +191,7 @@ impl Params {
                 let inputs = vec![Operand::from(&reg)];
                 Held::Regs(vec![b.inst_to(Type::B16, Opcode::Cvt, m![Type::U16, Type::U32], inputs)])
             }
-            _ if is_integer(dtype) => {
+            _ if dtype.is_integer() => {
                 // Index expressions do not reach all numbers of 64 bits.
                 if wide {
                     return Ok(Held::Regs(vec![reg]));
@@ -202,7 +201,7 @@ impl Params {
                     Known::Is(_) => 1,
                 };
                 let ty = integer(dtype);
-                let reg = if is_signed(dtype) && dtype.bits() < 32 {
+                let reg = if dtype.is_signed() && dtype.bits() < 32 {
                     b.inst_to(ty, Opcode::Mov, m![Type::B32], vec![Operand::from(&reg)])
                 } else {
                     reg

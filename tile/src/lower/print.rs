@@ -7,7 +7,7 @@ use girih_ptx::{Opcode, Type};
 
 use super::Lowering;
 use super::words::{m, of};
-use crate::error::Result;
+use crate::error::{Fault, Result};
 use crate::ir::{Op, OpId};
 use crate::place::product::whole;
 
@@ -21,9 +21,7 @@ impl Lowering<'_> {
         for &value in &op.operands {
             let ty = self.plan.func.ty(value);
             if ty.dims.size() > ELEMENTS {
-                return Err(
-                    self.unsupported(id, &format!("tiles of at most {ELEMENTS} elements are printed"))
-                );
+                return Err(self.refused(id, Fault::PrintSize { ty, most: ELEMENTS }));
             }
             let regs = self.regs(value)?;
             // Every thread holds all elements, row-major.

@@ -2,12 +2,13 @@
 
 use girih_codegen::Expr;
 use girih_codegen::algorithm::distributed::{Move, access, singles};
+use girih_codegen::algorithm::element::extended;
 use girih_codegen::plan::{Dist, Line};
 use girih_tensor::{DType, Space};
 
 use super::each::fits;
 use super::{Held, Lowering};
-use crate::dtype::{integer, is_integer, range};
+use crate::dtype::{integer, range};
 use crate::error::Result;
 use crate::fit;
 use crate::ir::table::Each;
@@ -21,7 +22,7 @@ impl Lowering<'_> {
         let dist = self.plan.dist(result).clone();
         match &op.kind {
             Kind::Full(bits)
-                if ty.dims.rank() == 0 && is_integer(ty.dtype) && small(ty.dtype, *bits).is_some() =>
+                if ty.dims.rank() == 0 && ty.dtype.is_integer() && small(ty.dtype, *bits).is_some() =>
             {
                 let value = small(ty.dtype, *bits).unwrap_or_default();
                 self.hold(result, Held::Index(Expr::from(value)));
@@ -36,7 +37,8 @@ impl Lowering<'_> {
                     let at = self.coordinates(&dist, value, 1)?.swap_remove(0);
                     let reg = self.materialise(&at, ty.dtype)?;
                     // Padding may be beyond the dtype's range.
-                    regs.push(self.extended_if(ty.dtype, &at, &reg));
+                    let whole = fits(&at, ty.dtype) || ty.dtype.bits() >= 32;
+                    regs.push(if whole { reg } else { extended(&mut self.b, ty.dtype, &reg) });
                 }
                 self.hold_regs(result, regs)?;
             }
@@ -47,10 +49,6 @@ impl Lowering<'_> {
             _ => return Err(self.unsupported(id, "is no constant")),
         }
         Ok(())
-    }
-
-    fn extended_if(&mut self, dtype: DType, at: &Expr, reg: &girih_codegen::Reg) -> girih_codegen::Reg {
-        if fits(at, dtype) || dtype.bits() >= 32 { reg.clone() } else { self.extended(dtype, reg) }
     }
 
     /// The registers of a tile of given values: a constant where all threads have one value, else selected bit by bit of the coordinates.
@@ -74,7 +72,7 @@ impl Lowering<'_> {
             Some(Held::Index(expr)) => Some(expr.clone()),
             _ => None,
         };
-        if !is_integer(dtype) {
+        if !dtype.is_integer() {
             return Ok(None);
         }
         let [a, b] = match *operands {

@@ -1,7 +1,7 @@
 //! Single instructions on registers, by the dtype that they compute in.
 
-use girih_codegen::algorithm::element::{self, How};
-pub(crate) use girih_codegen::algorithm::element::{float, integer, moved, of};
+use girih_codegen::algorithm::element;
+pub(crate) use girih_codegen::algorithm::element::{integer, moved, of};
 pub(crate) use girih_codegen::scalar::immediate;
 use girih_codegen::{Cond, Reg};
 use girih_ptx::{Modifier, Opcode, Operand, Type, Word};
@@ -9,8 +9,6 @@ use girih_tensor::DType;
 
 use super::Lowering;
 use crate::error::Result;
-use crate::ir::Rounding;
-use crate::ir::table::Each;
 
 /// Modifiers of an instruction: words and types.
 macro_rules! m {
@@ -33,37 +31,11 @@ impl Lowering<'_> {
         element::copy(&mut self.b, dtype, from)
     }
 
-    pub(crate) fn selp(&mut self, dtype: DType, cond: &Reg, a: &Reg, b: &Reg) -> Reg {
-        element::selp(&mut self.b, dtype, cond, a, b)
-    }
-
     pub(crate) fn select(&mut self, dtype: DType, cond: &Cond, a: &Reg, b: &Reg) -> Result<Reg> {
         Ok(element::select(&mut self.b, dtype, cond, a, b)?)
     }
 
     pub(crate) fn setp(&mut self, word: Word, ty: Type, a: &Reg, b: impl Into<Operand>) -> Reg {
         element::setp(&mut self.b, word, ty, a, b)
-    }
-
-    pub(crate) fn extended(&mut self, dtype: DType, reg: &Reg) -> Reg {
-        element::extended(&mut self.b, dtype, reg)
-    }
-
-    pub(crate) fn apply(&mut self, op: Each, how: How, dtype: DType, args: &[&Reg]) -> Result<Option<Reg>> {
-        Ok(element::apply(&mut self.b, op, how, dtype, args)?)
-    }
-
-    pub(crate) fn convert_to(
-        &mut self,
-        from: DType,
-        to: DType,
-        rounding: Rounding,
-        reg: &Reg,
-    ) -> Result<Reg> {
-        Ok(element::convert_element(&mut self.b, from, to, rounding, reg)?)
-    }
-
-    pub(crate) fn recast(&mut self, from: DType, to: DType, reg: &Reg) -> Reg {
-        element::recast(&mut self.b, from, to, reg)
     }
 }

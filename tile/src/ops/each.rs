@@ -15,8 +15,8 @@ use girih_tensor::DType;
 use super::Arg;
 use super::number::encode;
 use super::table::{Each, Gives, Takes};
-use crate::dtype::{self, Category, Const, category, is_integer, is_restricted};
-use crate::error::{Code, Fault, bail, ensure, fault};
+use crate::dtype::{self, Category, Const, category, is_restricted};
+use crate::error::{Fault, ensure};
 use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Nan, Overflow, Rounding, Type, Value};
 
 /// How an element-wise function is asked for.
@@ -35,7 +35,7 @@ pub struct Mode {
 /// The shape that two shapes broadcast to: aligned at the last axis, extents of 1 stretch.
 ///
 /// # Errors
-/// [`Code::Broadcast`].
+/// [`Fault::Broadcast`].
 pub fn broadcast(a: Dims, b: Dims) -> Result<Dims, Fault> {
     let rank = a.rank().max(b.rank());
     let at = |dims: &Dims, axis: usize| (axis + dims.rank()).checked_sub(rank).map_or(1, |i| dims[i]);
@@ -45,24 +45,27 @@ pub fn broadcast(a: Dims, b: Dims) -> Result<Dims, Fault> {
             (x, y) if x == y => x,
             (1, y) => y,
             (x, 1) => x,
-            (x, y) => {
-                bail!(
-                    Code::Broadcast,
-                    "shapes {a} and {b} do not broadcast: {x} and {y} at axis {axis} of {rank}; equal extents, or 1, are accepted"
-                );
-            }
+            (x, y) => return Err(Fault::Broadcast { a, b, axis, extents: [x, y] }),
         };
     }
     Ok(Dims::new(&extents[..rank]).unwrap_or_default())
 }
 
 /// Refuses dtypes that take no part in arithmetic.
-pub(super) fn arithmetic(name: &str, dtype: DType) -> Result<(), Fault> {
-    ensure!(
-        !is_restricted(dtype),
-        Code::NonArithmeticDtype,
-        "`{name}` takes no {dtype}: it is stored, cast and multiplied only"
-    );
+pub(super) fn arithmetic(name: &'static str, dtype: DType) -> Result<(), Fault> {
+    ensure!(!is_restricted(dtype), Fault::NonArithmeticDtype { operation: name, dtype });
+    Ok(())
+}
+
+/// Refuses a rounding mode that a function does not have.
+fn rounds(
+    operation: &'static str,
+    dtype: DType,
+    rounding: Rounding,
+    has: impl Fn(Rounding) -> bool,
+) -> Result<(), Fault> {
+    let accepted = || Rounding::ALL.iter().copied().filter(|&other| has(other)).collect();
+    ensure!(has(rounding), Fault::RoundingUnsupported { operation, dtype, rounding, accepted: accepted() });
     Ok(())
 }
 
@@ -86,7 +89,7 @@ impl Build {
     /// A value of its own for an operand: loose constants get the dtype that they have alone.
     ///
     /// # Errors
-    /// [`Code::ConstOutOfRange`].
+    /// [`Fault::ConstTooLarge`].
     pub fn value(&mut self, arg: Arg) -> Result<Value, Fault> {
         Ok(match arg {
             Arg::Value(value) => value,
@@ -106,7 +109,7 @@ impl Build {
     /// The common dtype of operands.
     ///
     /// # Errors
-    /// Those of [`dtype::promote`] and [`dtype::loose`]; [`Code::NarrowingConst`] in the dialect of C++.
+    /// Those of [`dtype::promote`] and [`dtype::loose`]; [`Fault::NarrowingConst`] in the dialect of C++.
     pub fn common_dtype(&self, args: &[Arg]) -> Result<DType, Fault> {
         let mut found: Option<DType> = None;
         for &arg in args {
@@ -115,29 +118,23 @@ impl Build {
                 found = Some(found.map_or(Ok(dtype), |found| dtype::promote(found, dtype))?);
             }
         }
-        if found.is_none() {
+        let Some(mut found) = found else {
             let loose = args.iter().map(|&arg| match arg {
                 Arg::Loose(constant) => constant,
                 Arg::Strict(_, constant) => constant,
                 Arg::Value(_) => Const::Bool(false),
             });
             return dtype::of_constants(&loose.collect::<Vec<_>>());
-        }
+        };
         for &arg in args {
             if let Arg::Loose(constant) = arg {
-                let own = dtype::dtype_of(constant)?;
-                if let (Dialect::Cxx, Some(tile)) = (self.dialect, found)
-                    && category(own) > category(tile)
-                {
-                    bail!(
-                        Code::NarrowingConst,
-                        "the constant {constant} would be narrowed to {tile}; write it in that dtype, or cast the tile"
-                    );
-                }
-                found = Some(found.map_or(Ok(own), |found| dtype::loose(found, constant))?);
+                let wider = category(dtype::dtype_of(constant)?) > category(found);
+                let narrows = self.dialect == Dialect::Cxx && wider;
+                ensure!(!narrows, Fault::NarrowingConst { constant, dtype: found });
+                found = dtype::loose(found, constant)?;
             }
         }
-        found.ok_or_else(|| fault!(Code::Unsupported, "an operation without operands"))
+        Ok(found)
     }
 
     /// Applies a function element by element.
@@ -164,38 +161,28 @@ impl Build {
             arithmetic(name, dtype)?;
         }
         match row.takes {
-            Takes::Numbers if dtype == DType::Bool => {
-                bail!(
-                    Code::BoolArithmetic,
-                    "`{name}` takes no bool: cast it to an integer by `.to::<i32>()`"
-                );
+            Takes::Numbers | Takes::Integers if dtype == DType::Bool => {
+                return Err(Fault::BoolArithmetic { operation: name });
             }
             Takes::Floats if category(dtype) != Category::Float => dtype = DType::F32,
             Takes::FloatsOnly if category(dtype) != Category::Float => {
-                bail!(Code::IntegerInputUnsupported, "`{name}` takes floats, not {dtype}");
+                return Err(Fault::IntegerInputUnsupported { operation: name, dtype });
             }
-            Takes::Integers if !is_integer(dtype) => {
-                let code =
-                    if dtype == DType::Bool { Code::BoolArithmetic } else { Code::FloatInputUnsupported };
-                bail!(code, "`{name}` takes integers, not {dtype}");
+            Takes::Integers if !dtype.is_integer() => {
+                return Err(Fault::FloatInputUnsupported { operation: name, dtype });
             }
             _ => {}
         }
         self.check_mode(op, dtype, mode)?;
         let mut dims = Dims::SCALAR;
         for ty in &all {
-            dims = broadcast(dims, ty.dims).map_err(|fault| fault!(fault.code, "`{name}`: {fault}"))?;
+            dims = broadcast(dims, ty.dims)?;
         }
         let mut values = Vec::new();
         if op == Each::Select {
             let cond = self.arg_type(args[0])?;
             dims = broadcast(dims, cond.dims)?;
-            ensure!(
-                !is_restricted(cond.dtype),
-                Code::NonArithmeticDtype,
-                "`{name}` takes a condition of bool or of numbers, not {}",
-                cond.dtype
-            );
+            arithmetic(name, cond.dtype)?;
             values.push(self.arrange(args[0], DType::Bool, dims)?);
         }
         for &arg in operands {
@@ -209,28 +196,24 @@ impl Build {
     }
 
     fn bits_dtype(&self, op: Each, args: &[Arg]) -> Result<DType, Fault> {
-        let name = op.row().name;
+        let operation = op.row().name;
         let shift = matches!(op, Each::Shl | Each::Shr);
-        let code = match op {
-            Each::Not => Code::FloatInputUnsupported,
-            _ if shift => Code::ShiftNonInteger,
-            _ => Code::BitwiseNonInteger,
-        };
         let mut found: Option<DType> = None;
         for &arg in args {
             let dtype = self.arg_type(arg)?.dtype;
             if category(dtype) == Category::Float || shift && dtype == DType::Bool {
-                bail!(code, "`{name}` takes integers, not {dtype}");
+                return Err(match op {
+                    Each::Not => Fault::FloatInputUnsupported { operation, dtype },
+                    _ if shift => Fault::ShiftNonInteger { operation, dtype },
+                    _ => Fault::BitwiseNonInteger { operation, dtype },
+                });
             }
             if let Arg::Loose(_) = arg {
                 continue;
             }
             match found {
                 Some(first) if first != dtype && !shift => {
-                    bail!(
-                        Code::BitwiseDtypeMismatch,
-                        "`{name}` of {first} and {dtype}: equal dtypes are accepted"
-                    );
+                    return Err(Fault::BitwiseDtypeMismatch { operation, a: first, b: dtype });
                 }
                 Some(first) if first != dtype => found = Some(dtype::promote(first, dtype)?),
                 _ => found = Some(dtype),
@@ -245,55 +228,37 @@ impl Build {
 
     fn check_mode(&self, op: Each, dtype: DType, mode: Mode) -> Result<(), Fault> {
         let row = op.row();
-        let name = row.name;
+        let operation = row.name;
         if let Some(rounding) = mode.rounding {
             let directed =
                 matches!(rounding, Rounding::Nearest | Rounding::Zero | Rounding::Down | Rounding::Up);
-            ensure!(
-                category(dtype) == Category::Float,
-                Code::RoundingNeedsFloat,
-                "`{name}` of {dtype} is not rounded: rounding modes are for floats"
-            );
-            ensure!(
-                row.rounds.has(rounding),
-                Code::RoundingUnsupported,
-                "`{name}` does not round by {rounding:?}"
-            );
-            ensure!(
-                directed || dtype == DType::F32,
-                Code::RoundingNeedsF32,
-                "`{name}` of {dtype} does not round by {rounding:?}: f32 does"
-            );
+            let float = category(dtype) == Category::Float;
+            ensure!(float, Fault::RoundingNeedsFloat { operation, dtype });
+            rounds(operation, dtype, rounding, |rounding| row.rounds.has(rounding))?;
+            let has = directed || dtype == DType::F32;
+            ensure!(has, Fault::RoundingNeedsF32 { operation, dtype, rounding });
         }
-        ensure!(
-            !mode.ftz || dtype == DType::F32 && row.ftz,
-            Code::FtzNeedsF32,
-            "`{name}` of {dtype} does not flush to zero: f32 arithmetic does"
-        );
-        ensure!(
-            mode.overflow == Overflow::Wraps || op.overflows() && is_integer(dtype),
-            Code::Overflow,
-            "`{name}` of {dtype} does not overflow: sums, differences, products and shifts to the left of integers do"
-        );
+        let flushes = dtype == DType::F32 && row.ftz;
+        ensure!(!mode.ftz || flushes, Fault::FtzNeedsF32 { operation, dtype });
+        let overflows = op.overflows() && dtype.is_integer();
+        ensure!(mode.overflow == Overflow::Wraps || overflows, Fault::Overflow { operation, dtype });
         Ok(())
     }
 
     /// Converts to another dtype: floats are rounded, floats become integers toward zero, integers wrap, bool is `!= 0`.
     ///
     /// # Errors
-    /// [`Code::RoundingUnsupported`] for a direction that the conversion does not have.
+    /// [`Fault::RoundingUnsupported`] for a direction that the conversion does not have.
     pub fn cast(&mut self, value: Value, dtype: DType, rounding: Rounding) -> Result<Value, Fault> {
         let from = self.ty(value);
-        let directed = matches!(rounding, Rounding::Zero | Rounding::Down | Rounding::Up);
-        let has = rounding == Rounding::Nearest
-            || directed && matches!(dtype, DType::F16 | DType::Bf16 | DType::F32 | DType::F64)
-            || rounding == Rounding::Zero && is_integer(dtype);
-        ensure!(
-            has,
-            Code::RoundingUnsupported,
-            "a cast of {} to {dtype} does not round by {rounding:?}: f16, bf16, f32 and f64 have directions, integers round toward zero",
-            from.dtype
-        );
+        rounds("cast", dtype, rounding, |rounding| match rounding {
+            Rounding::Nearest => true,
+            Rounding::Zero if dtype.is_integer() => true,
+            Rounding::Zero | Rounding::Down | Rounding::Up => {
+                matches!(dtype, DType::F16 | DType::Bf16 | DType::F32 | DType::F64)
+            }
+            _ => false,
+        })?;
         if from.dtype == dtype {
             return Ok(value);
         }
@@ -308,18 +273,14 @@ impl Build {
     /// Stretches a tile to a shape by the rules of broadcasting.
     ///
     /// # Errors
-    /// [`Code::Broadcast`].
+    /// [`Fault::BroadcastTo`].
     pub fn broadcast_to(&mut self, value: Value, dims: Dims) -> Result<Value, Fault> {
         let from = self.ty(value);
         if from.dims == dims {
             return Ok(value);
         }
-        ensure!(
-            broadcast(from.dims, dims)? == dims,
-            Code::Broadcast,
-            "a tile {} does not broadcast to {dims}",
-            from.dims
-        );
+        let fits = broadcast(from.dims, dims) == Ok(dims);
+        ensure!(fits, Fault::BroadcastTo { from: from.dims, to: dims });
         let mut value = value;
         if from.dims.rank() < dims.rank() {
             let mut extents = [1; MAX_RANK];

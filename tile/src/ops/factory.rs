@@ -18,9 +18,9 @@ use girih_tensor::DType;
 use super::Mode;
 use super::number::encode;
 use super::table::Each;
-use crate::dtype::{Category, Const, category, holds, is_integer};
-use crate::error::{Code, Fault, bail, ensure, fault};
-use crate::ir::{Build, Dialect, Dims, Kind, MAX_RANK, Rounding, Type, Value};
+use crate::dtype::{Category, Const, category, holds};
+use crate::error::{Fault, ensure};
+use crate::ir::{Build, Dialect, Dims, Kind, Rounding, Type, Value};
 
 /// Numbers in nested lists, which give a tile its shape and its elements.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,27 +35,21 @@ impl Build {
     /// The shape of a tile. Extents are 1 or more, and powers of two where the build asks for them.
     ///
     /// # Errors
-    /// [`Code::Shape`]; [`Code::ShapeNotPow2`] if [`Build::strict_pow2`] is set.
+    /// [`Fault::Extents`]; [`Fault::ShapeNotPow2`] if [`Build::strict_pow2`] is set.
     pub fn tile_dims(&self, shape: &[i64]) -> Result<Dims, Fault> {
-        if self.strict_pow2
-            && let Some(n) = shape.iter().find(|&&n| !u32::try_from(n).is_ok_and(u32::is_power_of_two))
-        {
-            bail!(Code::ShapeNotPow2, "a tile {shape:?} with an extent of {n}: powers of two are accepted");
-        }
+        let pow2 = |&n: &i64| u32::try_from(n).is_ok_and(u32::is_power_of_two);
+        let fits = !self.strict_pow2 || shape.iter().all(pow2);
+        ensure!(fits, Fault::ShapeNotPow2 { shape: shape.to_vec() });
         let extents = shape.iter().map(|&n| u32::try_from(n).ok().filter(|&n| n > 0));
         let dims = extents.collect::<Option<Vec<u32>>>().and_then(|extents| Dims::new(&extents));
-        dims.filter(|dims| dims.size() <= u64::from(u32::MAX)).ok_or_else(|| {
-            fault!(
-                Code::Shape,
-                "a tile {shape:?}: at most {MAX_RANK} extents of 1 or more are accepted, 2^32 - 1 elements in all"
-            )
-        })
+        let dims = dims.filter(|dims| dims.size() <= u64::from(u32::MAX));
+        dims.ok_or_else(|| Fault::Extents { shape: shape.to_vec() })
     }
 
     /// A tile of this shape whose elements are one number.
     ///
     /// # Errors
-    /// As [`Build::tile_dims`]; [`Code::ConstOutOfRange`] for a number that the dtype does not have, floats aside, which are rounded.
+    /// As [`Build::tile_dims`]; [`Fault::ConstOutOfRange`] for a number that the dtype does not have, floats aside, which are rounded.
     pub fn filled(&mut self, dtype: DType, shape: &[i64], value: Const) -> Result<Value, Fault> {
         let dims = self.tile_dims(shape)?;
         self.check_constant(dtype, value)?;
@@ -64,31 +58,28 @@ impl Build {
 
     fn check_constant(&self, dtype: DType, value: Const) -> Result<(), Fault> {
         let fits = match value {
-            Const::Int(n) if is_integer(dtype) => holds(dtype, n),
+            Const::Int(n) if dtype.is_integer() => holds(dtype, n),
             Const::Int(n) if dtype == DType::Bool => matches!(n, 0 | 1),
             Const::Float(x) => category(dtype) == Category::Float || x.fract() == 0.0 && is_held(dtype, x),
             Const::Bool(_) | Const::Int(_) => true,
         };
-        if fits {
-            return Ok(());
+        match (fits, self.dialect, value) {
+            (true, ..) => Ok(()),
+            (_, Dialect::Cxx, Const::Float(_)) => Err(Fault::NarrowingConst { constant: value, dtype }),
+            _ => Err(Fault::ConstOutOfRange { constant: value, dtype }),
         }
-        let code = match (self.dialect, value) {
-            (Dialect::Cxx, Const::Float(_)) => Code::NarrowingConst,
-            _ => Code::ConstOutOfRange,
-        };
-        Err(fault!(code, "the constant {value} is not a number of {dtype}"))
     }
 
     /// `size` numbers from `start` on, in steps of `step`. Floats are computed in f32, f64 in f64, and rounded once.
     ///
     /// # Errors
-    /// As [`Build::filled`]; [`Code::BoolArithmetic`] and [`Code::NonArithmeticDtype`] for dtypes that do not count.
+    /// As [`Build::filled`]; [`Fault::BoolArithmetic`] and [`Fault::NonArithmeticDtype`] for dtypes that do not count.
     pub fn arange(&mut self, dtype: DType, size: i64, start: Const, step: Const) -> Result<Value, Fault> {
         let dims = self.tile_dims(&[size])?;
         self.check_constant(dtype, start)?;
         self.check_constant(dtype, step)?;
         let (count, compute) = match dtype {
-            DType::Bool => return Err(fault!(Code::BoolArithmetic, "`arange` takes numbers, not bool")),
+            DType::Bool => return Err(Fault::BoolArithmetic { operation: "arange" }),
             DType::F64 => (DType::S32, DType::F64),
             _ if category(dtype) == Category::Float => (DType::S32, DType::F32),
             _ if dtype.bits() < 8 => (DType::S32, DType::S32),
@@ -120,16 +111,11 @@ impl Build {
     /// A tile of these numbers, row-major.
     ///
     /// # Errors
-    /// As [`Build::filled`]; [`Code::AstileRagged`] for another number of values than the shape has elements.
+    /// As [`Build::filled`]; [`Fault::Constants`] for another number of values than the shape has elements.
     pub fn dense(&mut self, dtype: DType, shape: &[i64], values: &[Const]) -> Result<Value, Fault> {
         let dims = self.tile_dims(shape)?;
-        ensure!(
-            dims.size() == values.len() as u64,
-            Code::AstileRagged,
-            "a tile {dims} of {} values; {} are accepted",
-            values.len(),
-            dims.size()
-        );
+        let given = values.len();
+        ensure!(dims.size() == given as u64, Fault::Constants { tile: dims, given });
         values.iter().try_for_each(|&value| self.check_constant(dtype, value))?;
         let bits: Vec<u64> = values.iter().map(|&value| encode(dtype, value)).collect();
         Ok(match bits.first() {
@@ -143,7 +129,7 @@ impl Build {
     /// A tile of nested lists of numbers.
     ///
     /// # Errors
-    /// As [`Build::dense`].
+    /// As [`Build::dense`]; [`Fault::AstileRagged`] for rows of different lengths.
     pub fn tile_of(&mut self, dtype: DType, nested: &Nested) -> Result<Value, Fault> {
         let mut values = Vec::new();
         let shape = nested.flatten(&mut values)?;
@@ -165,11 +151,7 @@ impl Nested {
         let first = shapes.next().transpose()?.unwrap_or_default();
         for shape in shapes {
             let shape = shape?;
-            ensure!(
-                shape == first,
-                Code::AstileRagged,
-                "`astile` of rows of shapes {first:?} and {shape:?}: rows of one shape are accepted"
-            );
+            ensure!(shape == first, Fault::AstileRagged { shapes: [first, shape] });
         }
         Ok([list.len() as i64].into_iter().chain(first).collect())
     }

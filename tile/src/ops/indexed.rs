@@ -14,8 +14,8 @@ use girih_tensor::DType;
 use super::memory::{Access, Tiles, check_order};
 use super::table::Each;
 use super::{Arg, Mode};
-use crate::dtype::{Const, is_integer};
-use crate::error::{Code, Fault, bail, ensure, fault};
+use crate::dtype::Const;
+use crate::error::{Fault, ensure};
 use crate::hints::Hint;
 use crate::ir::{ArrayId, Build, Dims, Indexed, Kind, Order, Rmw, Scope, Type, Value};
 
@@ -83,8 +83,8 @@ impl Build {
     /// which negative indices are, and those where the mask is false get the padding, or zero.
     ///
     /// # Errors
-    /// [`Code::IndexRank`], [`Code::IndexNonInteger`], [`Code::Broadcast`], [`Code::MaskDtype`], [`Code::ImplicitCast`] for a
-    /// padding of another dtype, [`Code::HintValue`], [`Code::MemoryOrderScope`].
+    /// [`Fault::IndexRank`], [`Fault::IndexNonInteger`], [`Fault::Broadcast`], [`Fault::MaskDtype`], [`Fault::ImplicitCast`] for a
+    /// padding of another dtype, [`Fault::HintValue`], [`Fault::MemoryOrderScope`].
     pub fn gather(
         &mut self,
         at: &Elements,
@@ -97,7 +97,7 @@ impl Build {
         check_order(Access::Load, order, scope)?;
         let mut operands = self.indices(name, at, indices)?;
         operands.extend(mask.map(|mask| self.mask(name, mask)).transpose()?);
-        let dims = self.common_dims(name, &operands)?;
+        let dims = self.common_dims(&operands)?;
         let dtype = self.array_dtype(at.array);
         let padding = match padding {
             Some(padding) => self.stored(name, padding, dtype)?,
@@ -113,8 +113,8 @@ impl Build {
     /// are left as they are. The value broadcasts to the shape of the indices. Where two indices are equal, one of the values stays.
     ///
     /// # Errors
-    /// As [`Build::gather`]; [`Code::ImplicitCast`] for a value whose dtype does not become the array's by promotion;
-    /// [`Code::Unsupported`] for an array that is not `&mut`.
+    /// As [`Build::gather`]; [`Fault::ImplicitCast`] for a value whose dtype does not become the array's by promotion;
+    /// [`Fault::ReadOnly`] for an array that is not `&mut`.
     pub fn scatter(
         &mut self,
         at: &Elements,
@@ -128,7 +128,7 @@ impl Build {
         self.writable(name, at.array)?;
         let mut operands = self.indices(name, at, indices)?;
         operands.extend(mask.map(|mask| self.mask(name, mask)).transpose()?);
-        let dims = self.common_dims(name, &operands)?;
+        let dims = self.common_dims(&operands)?;
         let value = self.stored(name, value, self.array_dtype(at.array))?;
         operands.insert(0, value);
         let operands = self.broadcast_all(&operands, dims)?;
@@ -142,8 +142,8 @@ impl Build {
     /// happens, and the result is the expected value of [`Rmw::Cas`] and 0 of others.
     ///
     /// # Errors
-    /// As [`Build::scatter`]; [`Code::AtomicDtype`] for an array whose dtype the operation does not have,
-    /// [`Code::AtomicBitwiseDtypeMismatch`], [`Code::MemoryOrderScope`] for a weak order, [`Code::Unsupported`] for an expected value
+    /// As [`Build::scatter`]; [`Fault::AtomicDtype`] for an array whose dtype the operation does not have,
+    /// [`Fault::AtomicBitwiseDtypeMismatch`], [`Fault::MemoryOrderScope`] for a weak order, [`Fault::Expected`] for an expected value
     /// of another operation than [`Rmw::Cas`].
     pub fn atomic(
         &mut self,
@@ -162,7 +162,7 @@ impl Build {
     /// A view's operations are relaxed unless it has an order.
     ///
     /// # Errors
-    /// As [`Build::atomic`] and [`Build::load`]; [`Code::StoreShape`].
+    /// As [`Build::atomic`] and [`Build::load`]; [`Fault::StoreShape`].
     pub fn atomic_tile(&mut self, rmw: Rmw, tiles: &Tiles, index: &[Arg], update: Arg) -> Result<(), Fault> {
         let name = rmw.name();
         let order =
@@ -170,14 +170,7 @@ impl Build {
         let at = Elements { order: Some(order), ..Elements::of(tiles) };
         let coordinates = self.coordinates(name, tiles, index)?;
         let update = self.value(update)?;
-        let dims = self.ty(update).dims;
-        let update = self.broadcast_to(update, tiles.tile).map_err(|_| {
-            fault!(
-                Code::StoreShape,
-                "`{name}` of a tile {dims} where tiles are {}: a tile that broadcasts to it is accepted",
-                tiles.tile
-            )
-        })?;
+        let update = self.stretched(name, update, tiles.tile)?;
         let (kind, operands, _) = self.atomic_parts(rmw, &at, &coordinates, None, update.into(), None)?;
         self.push(kind, &operands, &[]);
         Ok(())
@@ -203,15 +196,10 @@ impl Build {
         }
         self.writable(name, at.array)?;
         let dtype = self.array_dtype(at.array);
-        if !rmw.dtypes().contains(&dtype) {
-            let names: Vec<String> = rmw.dtypes().iter().map(DType::to_string).collect();
-            bail!(Code::AtomicDtype, "`{name}` in an array of {dtype}: {} are accepted", names.join(", "));
-        }
-        ensure!(
-            expected.is_some() == (rmw == Rmw::Cas),
-            Code::Unsupported,
-            "`{name}`: an expected value belongs to `atomic_cas`, which has one"
-        );
+        let accepted = rmw.dtypes();
+        ensure!(accepted.contains(&dtype), Fault::AtomicDtype { operation: name, dtype, accepted });
+        let given = usize::from(expected.is_some());
+        ensure!(given == usize::from(rmw == Rmw::Cas), Fault::Expected { operation: name, given });
         let mut operands = Vec::new();
         for arg in expected.into_iter().chain([update]) {
             let value = self.atomic_value(rmw, arg, dtype)?;
@@ -219,7 +207,7 @@ impl Build {
         }
         operands.extend(self.indices(name, at, indices)?);
         operands.extend(mask.map(|mask| self.mask(name, mask)).transpose()?);
-        let dims = self.common_dims(name, &operands)?;
+        let dims = self.common_dims(&operands)?;
         let operands = self.broadcast_all(&operands, dims)?;
         let at = Indexed { array: at.array, masked: mask.is_some(), check: at.check, order, scope };
         Ok((Kind::Atomic { rmw, at }, operands, Type { dtype, dims }))
@@ -227,13 +215,9 @@ impl Build {
 
     fn atomic_value(&mut self, rmw: Rmw, arg: Arg, dtype: DType) -> Result<Value, Fault> {
         if let (Rmw::And | Rmw::Or | Rmw::Xor, Arg::Value(value)) = (rmw, arg) {
-            let own = self.ty(value).dtype;
-            ensure!(
-                own == dtype,
-                Code::AtomicBitwiseDtypeMismatch,
-                "`{}` of {own} in an array of {dtype}: the array's dtype is accepted",
-                rmw.name()
-            );
+            let (operation, own) = (rmw.name(), self.ty(value).dtype);
+            let fault = Fault::AtomicBitwiseDtypeMismatch { operation, value: own, array: dtype };
+            ensure!(own == dtype, fault);
         }
         self.stored(rmw.name(), arg, dtype)
     }
@@ -242,7 +226,7 @@ impl Build {
     /// array get the padding, or zero.
     ///
     /// # Errors
-    /// As [`Build::gather`]; [`Code::Shape`] for rows of rank 2 or more, and for an empty span.
+    /// As [`Build::gather`]; [`Fault::IndexShape`] for rows of rank 2 or more; [`Fault::Elements`] for an empty span.
     pub fn load_rows(
         &mut self,
         at: &Elements,
@@ -262,32 +246,21 @@ impl Build {
         self.scatter(at, &indices, value, None)
     }
 
-    fn row_indices(&mut self, name: &str, along: &[Along]) -> Result<Vec<Arg>, Fault> {
+    fn row_indices(&mut self, name: &'static str, along: &[Along]) -> Result<Vec<Arg>, Fault> {
         let rank = along.len();
         let mut indices = Vec::new();
         for (axis, part) in along.iter().enumerate() {
             let index = match *part {
                 Along::Rows(rows) => {
                     let rows = self.index_value(name, rows)?;
-                    let dims = self.ty(rows).dims;
-                    let extent = match dims.rank() {
-                        0 => 1,
-                        1 => dims[0],
-                        _ => {
-                            bail!(
-                                Code::Shape,
-                                "`{name}` by rows that are a tile {dims}: a tile of rank 1 is accepted"
-                            );
-                        }
-                    };
+                    let tile = self.ty(rows).dims;
+                    let accepted = "scalars and tiles of rank 1";
+                    ensure!(tile.rank() < 2, Fault::IndexShape { operation: name, tile, accepted });
+                    let extent = tile.first().copied().unwrap_or(1);
                     self.reshaped(rows, Dims::ones(rank).with(axis, extent))
                 }
                 Along::Span { start, count } => {
-                    ensure!(
-                        count != 0,
-                        Code::Shape,
-                        "`{name}` of no elements along axis {axis}: 1 or more are accepted"
-                    );
+                    ensure!(count != 0, Fault::Elements { operation: name, count, axis, most: None });
                     let start = self.index_value(name, start)?;
                     let offsets = self.along(self.ty(start).dtype, count, axis, rank);
                     self.each(Each::Add, &[start.into(), offsets.into()], Mode::default())?
@@ -299,25 +272,16 @@ impl Build {
     }
 
     /// An index tile for each axis of the array.
-    fn indices(&mut self, name: &str, at: &Elements, indices: &[Arg]) -> Result<Vec<Value>, Fault> {
+    fn indices(&mut self, name: &'static str, at: &Elements, indices: &[Arg]) -> Result<Vec<Value>, Fault> {
         let rank = self.array_rank(at.array);
-        ensure!(
-            indices.len() == rank,
-            Code::IndexRank,
-            "`{name}` by {} indices of an array of rank {rank}: {rank} are accepted",
-            indices.len()
-        );
-        let dtype = self.array_dtype(at.array);
-        ensure!(
-            dtype.bits() >= 8,
-            Code::Unsupported,
-            "`{name}` of {dtype}, two elements in a byte: loads and stores of tiles are accepted"
-        );
+        ensure!(indices.len() == rank, Fault::IndexRank { operation: name, given: indices.len(), rank });
+        let (dtype, accepted) = (self.array_dtype(at.array), "loads and stores of tiles");
+        ensure!(dtype.bits() >= 8, Fault::PartOfByte { operation: name, dtype, accepted });
         if let Some(latency) = at.latency {
             Hint::Latency.check(latency, None)?;
         }
         let values = indices.iter().map(|&arg| self.index_value(name, arg)).collect::<Result<Vec<_>, _>>()?;
-        debug_assert!(values.iter().all(|&value| is_integer(self.ty(value).dtype)));
+        debug_assert!(values.iter().all(|&value| self.ty(value).dtype.is_integer()));
         Ok(values)
     }
 }

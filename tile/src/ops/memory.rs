@@ -4,8 +4,8 @@ use girih_tensor::DType;
 
 use super::table::Each;
 use super::{Arg, Mode, broadcast};
-use crate::dtype::{self, Category, Const, category, is_integer};
-use crate::error::{Code, Fault, bail, ensure, fault};
+use crate::dtype::{self, Category, Const, category};
+use crate::error::{Fault, ensure};
 use crate::fit;
 use crate::hints::Hint;
 use crate::ir::{
@@ -84,36 +84,30 @@ pub enum Access {
 /// Checks that an access has an order, and that the order has a scope.
 ///
 /// # Errors
-/// [`Code::MemoryOrderScope`].
+/// [`Fault::MemoryOrderScope`].
 pub fn check_order(access: Access, order: Order, scope: Option<Scope>) -> Result<(), Fault> {
-    let (name, orders): (&str, &[Order]) = match access {
+    let (name, orders): (&'static str, &[Order]) = match access {
         Access::Load => ("a load", &[Order::Weak, Order::Relaxed, Order::Acquire]),
         Access::Store => ("a store", &[Order::Weak, Order::Relaxed, Order::Release]),
         Access::Atomic => {
             ("an atomic operation", &[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel])
         }
     };
-    let refused = |why: String| Err(fault!(Code::MemoryOrderScope, "{name} {why}"));
-    if !orders.contains(&order) {
-        let names: Vec<&str> = orders.iter().map(|order| order.name()).collect();
-        return refused(format!("is not {}: {} are accepted", order.name(), names.join(", ")));
-    }
-    match (order, scope) {
-        (Order::Weak, Some(scope)) => {
-            refused(format!("that is weak has no scope, and not {}: leave the scope out", scope.name()))
-        }
-        (Order::Weak, None) | (_, Some(_)) => Ok(()),
-        (order, None) => {
-            refused(format!("that is {} has a scope: block, device or system is accepted", order.name()))
-        }
-    }
+    let names = || orders.iter().map(|order| order.name()).collect::<Vec<_>>().join(" or ");
+    let accepted = match (orders.contains(&order), order, scope) {
+        (false, ..) => names(),
+        (true, Order::Weak, Some(_)) => "no scope".into(),
+        (true, Order::Weak, None) | (true, _, Some(_)) => return Ok(()),
+        (true, _, None) => "a scope, block, device or system,".into(),
+    };
+    Err(Fault::MemoryOrderScope { access: name, order, scope, accepted })
 }
 
 impl Build {
     /// The block's number along an axis of the grid, an s32 scalar.
     ///
     /// # Errors
-    /// [`Code::BidAxis3`].
+    /// [`Fault::BidAxis3`].
     pub fn bid(&mut self, axis: i64) -> Result<Value, Fault> {
         let axis = grid_axis("bid", axis)?;
         Ok(self.push1(Kind::Bid(axis), &[], Type::scalar(DType::S32)))
@@ -122,7 +116,7 @@ impl Build {
     /// The grid's extent along an axis, an s32 scalar.
     ///
     /// # Errors
-    /// [`Code::BidAxis3`].
+    /// [`Fault::BidAxis3`].
     pub fn num_blocks(&mut self, axis: i64) -> Result<Value, Fault> {
         let axis = grid_axis("num_blocks", axis)?;
         Ok(self.push1(Kind::NumBlocks(axis), &[], Type::scalar(DType::S32)))
@@ -142,7 +136,7 @@ impl Build {
     /// that its array does not have count too.
     ///
     /// # Errors
-    /// [`Code::AxisOutOfRange`].
+    /// [`Fault::AxisOutOfRange`].
     pub fn dim(&mut self, array: ArrayId, axis: i64) -> Result<Value, Fault> {
         let axis = super::shape::axis("dim", axis, self.array_rank(array))?;
         let mut at = array;
@@ -169,7 +163,7 @@ impl Build {
     /// The number of tiles along an axis of theirs, the last of which may reach beyond the array: the extent over the step, rounded up.
     ///
     /// # Errors
-    /// [`Code::AxisOutOfRange`]; those of a load that the tiles do not fit.
+    /// [`Fault::AxisOutOfRange`]; those of a load that the tiles do not fit.
     pub fn num_tiles(&mut self, tiles: &Tiles, axis: i64) -> Result<Value, Fault> {
         let view = self.view("num_tiles", tiles)?;
         let axis = super::shape::axis("num_tiles", axis, view.tile.rank())?;
@@ -183,15 +177,13 @@ impl Build {
     /// them is outside of the array is outside of the part too.
     ///
     /// # Errors
-    /// [`Code::AxisOutOfRange`]; [`Code::IndexNonInteger`]; [`Code::Shape`] for a bound that is no scalar.
+    /// [`Fault::AxisOutOfRange`]; [`Fault::IndexNonInteger`]; [`Fault::IndexShape`] for a bound that is no scalar; [`Fault::PartOfByte`].
     pub fn array_slice(&mut self, of: ArrayId, axis: i64, start: Arg, stop: Arg) -> Result<ArrayId, Fault> {
         let at = super::shape::axis("slice", axis, self.array_rank(of))?;
         let dtype = self.array_dtype(of);
-        ensure!(
-            dtype.bits() >= 8 || at + 1 != self.array_rank(of),
-            Code::Shape,
-            "`slice` of {dtype} along the last axis, two elements in a byte: other axes are accepted"
-        );
+        let accepted = "axes but the last";
+        let whole = dtype.bits() >= 8 || at + 1 != self.array_rank(of);
+        ensure!(whole, Fault::PartOfByte { operation: "slice", dtype, accepted });
         let start = self.index_scalar("slice", start)?;
         let start = self.cast(start, DType::S32, Rounding::Nearest)?;
         let stop = self.index_scalar("slice", stop)?;
@@ -202,8 +194,8 @@ impl Build {
     /// Loads the tile at an index, an integer scalar for each axis of the tiles.
     ///
     /// # Errors
-    /// [`Code::IndexRank`], [`Code::IndexNonInteger`], [`Code::ShapeNotPow2`], [`Code::HintValue`], [`Code::MemoryOrderScope`],
-    /// [`Code::Shape`], and [`Code::IntegerInputUnsupported`] for a padding that the dtype does not have.
+    /// [`Fault::IndexRank`], [`Fault::IndexNonInteger`], [`Fault::ShapeNotPow2`], [`Fault::HintValue`], [`Fault::MemoryOrderScope`],
+    /// [`Fault::TileRank`], [`Fault::Steps`], [`Fault::IndexShape`], [`Fault::PartOfByte`], and [`Fault::Padding`].
     pub fn load(&mut self, tiles: &Tiles, index: &[Arg]) -> Result<Value, Fault> {
         let view = self.view("load", tiles)?;
         check_order(Access::Load, view.order, view.scope)?;
@@ -227,7 +219,7 @@ impl Build {
     /// Loads the tile at an index where a mask of its shape holds, and gives `other` elsewhere.
     ///
     /// # Errors
-    /// As [`Build::load`]; [`Code::MaskDtype`], [`Code::Broadcast`], [`Code::ImplicitCast`] for another dtype of `other`.
+    /// As [`Build::load`]; [`Fault::MaskDtype`], [`Fault::BroadcastTo`], [`Fault::ImplicitCast`] for another dtype of `other`.
     pub fn load_masked(
         &mut self,
         tiles: &Tiles,
@@ -252,19 +244,16 @@ impl Build {
     /// Stores a tile at an index, an integer scalar for each axis of the tiles. The value is broadcast to a tile's shape.
     ///
     /// # Errors
-    /// As [`Build::load`]; [`Code::ImplicitCast`] for a value whose dtype does not become the array's by promotion;
-    /// [`Code::StoreShape`]; [`Code::Shape`] for tiles that overlap; [`Code::Unsupported`] for an array that is not `&mut`.
+    /// As [`Build::load`]; [`Fault::ImplicitCast`] for a value whose dtype does not become the array's by promotion;
+    /// [`Fault::StoreShape`]; [`Fault::Steps`] for tiles that overlap; [`Fault::ReadOnly`] for an array that is not `&mut`.
     pub fn store(&mut self, tiles: &Tiles, index: &[Arg], value: Arg) -> Result<(), Fault> {
         let view = self.view("store", tiles)?;
         check_order(Access::Store, view.order, view.scope)?;
         self.writable("store", view.array)?;
-        ensure!(
-            !view.steps.iter().zip(view.tile.iter()).any(|(step, extent)| step < extent),
-            Code::Shape,
-            "`store` of tiles {} at steps of {}: they overlap; steps of the extents or more are accepted",
-            view.tile,
-            view.steps
-        );
+        let (tile, steps, accepted) =
+            (view.tile, view.steps, "a step of the extent or more, so that tiles do not overlap,");
+        let overlap = steps.iter().zip(tile.iter()).any(|(step, extent)| step < extent);
+        ensure!(!overlap, Fault::Steps { operation: "store", tile, steps, accepted });
         let value = self.store_value(tiles, value)?;
         let mut operands = vec![value];
         operands.extend(self.tile_index("store", tiles, index)?);
@@ -276,14 +265,7 @@ impl Build {
     fn store_value(&mut self, tiles: &Tiles, value: Arg) -> Result<Value, Fault> {
         let dtype = self.array_dtype(tiles.array);
         let value = self.stored("store", value, dtype)?;
-        let dims = self.ty(value).dims;
-        let value = self.broadcast_to(value, tiles.tile).map_err(|_| {
-            fault!(
-                Code::StoreShape,
-                "`store` of a tile {dims} where tiles are {}: a tile of that shape, or one that broadcasts to it, is accepted",
-                tiles.tile
-            )
-        })?;
+        let value = self.stretched("store", value, tiles.tile)?;
         if tiles.tile.rank() == 0 {
             let rank = self.array_rank(tiles.array);
             return Ok(self.reshaped(value, Dims::ones(rank)));
@@ -291,10 +273,21 @@ impl Build {
         self.permute(value, &(0..tiles.tile.rank()).map(|axis| tiles.mode(axis) as i64).collect::<Vec<_>>())
     }
 
+    /// A value stretched to the tiles that it is stored in.
+    pub(super) fn stretched(
+        &mut self,
+        operation: &'static str,
+        value: Value,
+        tile: Dims,
+    ) -> Result<Value, Fault> {
+        let fault = Fault::StoreShape { operation, value: self.ty(value).dims, tile };
+        self.broadcast_to(value, tile).map_err(|_| fault)
+    }
+
     /// Stores a tile at an index where a mask of its shape holds.
     ///
     /// # Errors
-    /// As [`Build::store`]; [`Code::MaskDtype`], [`Code::Broadcast`].
+    /// As [`Build::store`]; [`Fault::MaskDtype`], [`Fault::BroadcastTo`].
     pub fn store_masked(&mut self, tiles: &Tiles, index: &[Arg], value: Arg, mask: Arg) -> Result<(), Fault> {
         check_order(Access::Store, tiles.order, tiles.scope)?;
         let dtype = self.array_dtype(tiles.array);
@@ -307,7 +300,7 @@ impl Build {
     /// The elements of the tile at an index as index tiles, one for each axis of the array.
     pub(super) fn coordinates(
         &mut self,
-        name: &str,
+        name: &'static str,
         tiles: &Tiles,
         index: &[Arg],
     ) -> Result<Vec<Arg>, Fault> {
@@ -339,53 +332,35 @@ impl Build {
     }
 
     /// The view of an array's axes that tiles are.
-    fn view(&self, name: &str, tiles: &Tiles) -> Result<View, Fault> {
+    fn view(&self, name: &'static str, tiles: &Tiles) -> Result<View, Fault> {
         let rank = self.array_rank(tiles.array);
         let (extents, dtype) = (tiles.tile, self.array_dtype(tiles.array));
-        ensure!(
-            extents.rank() == rank || extents.rank() == 0,
-            Code::Shape,
-            "`{name}` by tiles {extents} of an array of rank {rank}: an extent for each axis is accepted"
-        );
-        ensure!(
-            !extents.contains(&0),
-            Code::Shape,
-            "`{name}` by tiles {extents} has no elements: extents of 1 or more are accepted"
-        );
-        ensure!(
-            !self.strict_pow2 || extents.iter().all(|n| n.is_power_of_two()),
-            Code::ShapeNotPow2,
-            "`{name}` by tiles {extents} is refused: powers of two are accepted here"
-        );
+        let own = [rank, 0].contains(&extents.rank()) && !extents.contains(&0);
+        ensure!(own, Fault::TileRank { operation: name, tile: extents, rank });
+        let pow2 = !self.strict_pow2 || extents.iter().all(|n| n.is_power_of_two());
+        ensure!(pow2, Fault::ShapeNotPow2 { shape: extents.numbers() });
         let mut order: Vec<usize> = (0..rank).collect();
         if let Some(axes) = tiles.axes {
             let own = axes.modes();
             let mut sorted = own.clone();
             sorted.sort_unstable();
-            ensure!(
-                sorted == order && extents.rank() > 0,
-                Code::AxesRank,
-                "`{name}` by tiles {extents} in the order {axes}: a permutation of the {rank} axes is accepted"
-            );
+            let fault = || Fault::AxesRank { operation: name, tile: extents, axes: axes.numbers() };
+            ensure!(sorted == order && extents.rank() > 0, fault());
             order = own;
         }
         let own = tiles.steps.unwrap_or(extents);
-        ensure!(
-            own.rank() == extents.rank() && !own.contains(&0),
-            Code::Shape,
-            "`{name}` by tiles {extents} at steps of {own}: a step of 1 or more for each axis is accepted"
-        );
+        let fault =
+            Fault::Steps { operation: name, tile: extents, steps: own, accepted: "a step of 1 or more" };
+        ensure!(own.rank() == extents.rank() && !own.contains(&0), fault);
         let (mut tile, mut steps) = (Dims::ones(rank), Dims::ones(rank));
         for (axis, &n) in extents.iter().enumerate() {
             tile = tile.with(order[axis], n);
             steps = steps.with(order[axis], own[axis]);
         }
         let even = |dims: &Dims| dims.last().is_some_and(|n| n % 2 == 0);
-        ensure!(
-            dtype.bits() >= 8 || even(&tile) && even(&steps),
-            Code::Shape,
-            "`{name}` by tiles {extents} of {dtype}, two elements in a byte: an even extent and even steps along the array's last axis are accepted"
-        );
+        let accepted = "tiles of an even extent at even steps along the array's last axis";
+        let whole = dtype.bits() >= 8 || even(&tile) && even(&steps);
+        ensure!(whole, Fault::PartOfByte { operation: name, dtype, accepted });
         let latency = tiles.latency.map(|value| Hint::Latency.check(value, None)).transpose()?;
         self.check_padding(name, tiles)?;
         Ok(View {
@@ -401,7 +376,7 @@ impl Build {
         })
     }
 
-    fn check_padding(&self, name: &str, tiles: &Tiles) -> Result<(), Fault> {
+    fn check_padding(&self, name: &'static str, tiles: &Tiles) -> Result<(), Fault> {
         let dtype = self.array_dtype(tiles.array);
         let has = match tiles.padding {
             Padding::Undetermined | Padding::Zero => true,
@@ -409,74 +384,56 @@ impl Build {
             Padding::Nan => dtype.float().is_some_and(|float| float.nan),
             Padding::PosInf | Padding::NegInf => dtype.float().is_some_and(|float| float.inf),
         };
-        ensure!(
-            has,
-            Code::IntegerInputUnsupported,
-            "`{name}` of {dtype} with {:?} outside: {dtype} does not have it; zero is accepted",
-            tiles.padding
-        );
+        ensure!(has, Fault::Padding { operation: name, dtype, padding: tiles.padding });
         Ok(())
     }
 
     /// The index by the array's axes.
-    fn tile_index(&mut self, name: &str, tiles: &Tiles, index: &[Arg]) -> Result<Vec<Value>, Fault> {
+    fn tile_index(&mut self, name: &'static str, tiles: &Tiles, index: &[Arg]) -> Result<Vec<Value>, Fault> {
         let rank = self.array_rank(tiles.array);
-        ensure!(
-            index.len() == rank,
-            Code::IndexRank,
-            "`{name}` at {} indices from an array of rank {rank}: {rank} are accepted",
-            index.len()
-        );
+        ensure!(index.len() == rank, Fault::IndexRank { operation: name, given: index.len(), rank });
         let own = index.iter().map(|&arg| self.index_scalar(name, arg)).collect::<Result<Vec<_>, _>>()?;
         Ok((0..rank).map(|axis| own[tiles.mode(axis)]).collect())
     }
 
-    fn index_scalar(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {
+    fn index_scalar(&mut self, name: &'static str, arg: Arg) -> Result<Value, Fault> {
         let value = self.index_value(name, arg)?;
-        let dims = self.ty(value).dims;
-        ensure!(
-            dims.rank() == 0,
-            Code::Shape,
-            "`{name}` at an index that is a tile {dims}: scalars are accepted; tiles of indices are gathered by"
-        );
+        let tile = self.ty(value).dims;
+        ensure!(tile.rank() == 0, Fault::IndexShape { operation: name, tile, accepted: "scalars" });
         Ok(value)
     }
 
     /// An index as an s32 or s64 tile.
-    pub(super) fn index_value(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {
+    pub(super) fn index_value(&mut self, name: &'static str, arg: Arg) -> Result<Value, Fault> {
         let value = self.value(arg)?;
         let dtype = self.ty(value).dtype;
-        ensure!(
-            is_integer(dtype),
-            Code::IndexNonInteger,
-            "`{name}` at an index of {dtype}: integers are accepted"
-        );
+        ensure!(dtype.is_integer(), Fault::IndexNonInteger { operation: name, dtype });
         let wide = dtype.bits() == 64 || dtype == DType::U32;
         self.cast(value, if wide { DType::S64 } else { DType::S32 }, Rounding::Nearest)
     }
 
     /// A mask of truth values.
-    pub(super) fn mask(&mut self, name: &str, arg: Arg) -> Result<Value, Fault> {
+    pub(super) fn mask(&mut self, name: &'static str, arg: Arg) -> Result<Value, Fault> {
         let value = self.value(arg)?;
         let dtype = self.ty(value).dtype;
-        ensure!(dtype == DType::Bool, Code::MaskDtype, "`{name}` under a mask of {dtype}: bool is accepted");
+        ensure!(dtype == DType::Bool, Fault::MaskDtype { operation: name, dtype });
         Ok(value)
     }
 
     /// A value to be stored in an array of `dtype`, which may be cast to it only if promotion gives it.
-    pub(super) fn stored(&mut self, name: &str, arg: Arg, dtype: DType) -> Result<Value, Fault> {
+    pub(super) fn stored(&mut self, name: &'static str, arg: Arg, dtype: DType) -> Result<Value, Fault> {
         let from = match arg {
             Arg::Loose(constant) => {
                 let fits = match constant {
                     Const::Bool(_) => true,
                     Const::Int(n) if dtype == DType::Bool => matches!(n, 0 | 1),
-                    Const::Int(n) => !is_integer(dtype) || dtype::holds(dtype, n),
+                    Const::Int(n) => !dtype.is_integer() || dtype::holds(dtype, n),
                     Const::Float(_) => category(dtype) == Category::Float,
                 };
                 if fits {
                     return Ok(self.full(dtype, Dims::SCALAR, constant));
                 }
-                format!("the constant {constant:?}")
+                format!("the constant {constant}")
             }
             arg => {
                 let value = self.value(arg)?;
@@ -487,34 +444,22 @@ impl Build {
                 from.to_string()
             }
         };
-        bail!(
-            Code::ImplicitCast,
-            "`{name}` of {from} in an array of {dtype}: it may lose something, so cast it by `.to::<T>()`"
-        )
+        Err(Fault::ImplicitCast { operation: name, value: from, array: dtype })
     }
 
-    pub(super) fn writable(&self, name: &str, array: ArrayId) -> Result<(), Fault> {
+    pub(super) fn writable(&self, name: &'static str, array: ArrayId) -> Result<(), Fault> {
         let param = self.func().param_of(array).1;
-        ensure!(
-            param.mutable,
-            Code::Unsupported,
-            "`{name}` in the array `{}`, which is `&Array`: `&mut Array` is accepted",
-            param.name
-        );
+        ensure!(param.mutable, Fault::ReadOnly { operation: name, array: param.name.clone() });
         Ok(())
     }
 
     /// The shape that all tiles broadcast to.
-    pub(super) fn common_dims(&self, name: &str, values: &[Value]) -> Result<Dims, Fault> {
-        values.iter().try_fold(Dims::SCALAR, |dims, &value| {
-            broadcast(dims, self.ty(value).dims).map_err(|fault| fault!(fault.code, "`{name}`: {fault}"))
-        })
+    pub(super) fn common_dims(&self, values: &[Value]) -> Result<Dims, Fault> {
+        values.iter().try_fold(Dims::SCALAR, |dims, &value| broadcast(dims, self.ty(value).dims))
     }
 }
 
-fn grid_axis(name: &str, axis: i64) -> Result<u8, Fault> {
-    u8::try_from(axis)
-        .ok()
-        .filter(|&axis| axis < 3)
-        .ok_or_else(|| fault!(Code::BidAxis3, "`{name}` along axis {axis}: grids have the axes 0, 1 and 2"))
+fn grid_axis(name: &'static str, axis: i64) -> Result<u8, Fault> {
+    let known = u8::try_from(axis).ok().filter(|&axis| axis < 3);
+    known.ok_or(Fault::BidAxis3 { operation: name, axis })
 }

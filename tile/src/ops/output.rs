@@ -4,8 +4,8 @@ use girih_tensor::DType;
 
 use super::Arg;
 use crate::dtype::{Category, category};
-use crate::error::{Code, Fault, ensure, fault};
-use crate::ir::{Build, Kind, Rounding, Type, Value};
+use crate::error::{Fault, ensure};
+use crate::ir::{Build, Kind, Rounding, Value};
 
 /// The conversion letters of a format, each with the place of the letter and whether it has a length before it.
 fn conversions(format: &str) -> Option<Vec<(usize, char)>> {
@@ -33,15 +33,11 @@ impl Build {
     /// for floats; width and precision are numbers. Of tiles, each element is printed in turn; all tiles have one shape.
     ///
     /// # Errors
-    /// [`Code::Unsupported`] for a format that does not fit the values; [`Code::Broadcast`].
+    /// [`Fault::Format`] and [`Fault::Conversion`] for a format that does not fit the values; [`Fault::Broadcast`].
     pub fn print(&mut self, format: &str, args: &[Arg]) -> Result<(), Fault> {
-        let refused = |why: String| Err(fault!(Code::Unsupported, "`printf` by {format:?}: {why}"));
-        let Some(found) = conversions(format).filter(|_| !format.contains('\0')) else {
-            return refused("a `%` has a letter behind it, and `%%` is a per cent sign".into());
-        };
-        if found.len() != args.len() {
-            return refused(format!("{} conversions for {} values", found.len(), args.len()));
-        }
+        let found = conversions(format).filter(|found| found.len() == args.len() && !format.contains('\0'));
+        let fault = || Fault::Format { format: format.into(), values: args.len() };
+        let found = found.ok_or_else(fault)?;
         let mut values = Vec::new();
         let mut text = format.to_string();
         // From the last to the first, so that places stay what they are while lengths are written.
@@ -52,11 +48,7 @@ impl Build {
                 Category::Float => "fFeEgGaA".contains(letter),
                 _ => "diuxXo".contains(letter),
             };
-            if !fits {
-                return refused(format!(
-                    "`%{letter}` for {dtype}; %f, %e, %g, %a are accepted for floats and %d, %u, %x, %o for integers, without a length"
-                ));
-            }
+            ensure!(fits, Fault::Conversion { format: format.into(), conversion: letter, dtype });
             let to = match dtype {
                 dtype if category(dtype) == Category::Float => DType::F64,
                 DType::S64 | DType::U64 => dtype,
@@ -69,7 +61,7 @@ impl Build {
             values.push(self.cast(value, to, Rounding::Nearest)?);
         }
         values.reverse();
-        let dims = self.common_dims("printf", &values)?;
+        let dims = self.common_dims(&values)?;
         let values: Vec<Value> = self.broadcast_all(&values, dims)?;
         self.push(Kind::Print(text.into()), &values, &[]);
         Ok(())
@@ -78,15 +70,12 @@ impl Build {
     /// Ends the kernel with an error unless all elements of a bool tile are true.
     ///
     /// # Errors
-    /// [`Code::Condition`] for another dtype.
+    /// [`Fault::Condition`] for another dtype.
     pub fn assert(&mut self, cond: Arg, message: &str) -> Result<(), Fault> {
         let value = self.value(cond)?;
-        let Type { dtype, .. } = self.ty(value);
-        ensure!(
-            dtype == DType::Bool,
-            Code::Condition,
-            "`assert` of {dtype}: truth values are accepted, such as those of a comparison"
-        );
+        let ty = self.ty(value);
+        let (what, accepted) = ("the condition of `assert`", "bool, such as that of a comparison,");
+        ensure!(ty.dtype == DType::Bool, Fault::Condition { what, ty, accepted });
         self.push(Kind::Assert(message.into()), &[value], &[]);
         Ok(())
     }

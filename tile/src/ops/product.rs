@@ -1,9 +1,7 @@
 //! Products of matrices.
 
-use girih_tensor::DType;
-
 use crate::dtype::{Const, promote, sums};
-use crate::error::{Code, Fault, bail, fault};
+use crate::error::{Fault, ensure};
 use crate::ir::{Build, Dims, Kind, Rounding, Value};
 
 /// The shape of the product of two matrices, or of batches of them.
@@ -16,28 +14,16 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(name: &str, a: Dims, b: Dims) -> Result<Shape, Fault> {
-        let refused = |code, why: &str| Err(fault!(code, "`{name}` of {a} and {b}: {why}"));
+    fn new(operation: &'static str, a: Dims, b: Dims) -> Result<Shape, Fault> {
         let matrix = |dims: Dims| (2..=3).contains(&dims.rank());
-        if !matrix(a) || !matrix(b) {
-            return refused(Code::MmaRank, "tiles of rank 2, and of rank 3 with a batch axis, are accepted");
-        }
+        ensure!(matrix(a) && matrix(b), Fault::MmaRank { operation, a, b });
         let last = |dims: Dims, back: usize| dims[dims.rank() - back];
         let [m, k, n] = [last(a, 2), last(a, 1), last(b, 1)];
-        if last(b, 2) != k {
-            return refused(
-                Code::MmaShape,
-                &format!("(M,K) and (K,N) are accepted, such as [{k}, {n}] for the second"),
-            );
-        }
         let of = |dims: Dims| (dims.rank() == 3).then(|| dims[0]);
-        let batch = match (of(a), of(b)) {
-            (Some(x), Some(y)) if x != y && x != 1 && y != 1 => {
-                return refused(Code::MmaShape, "equal batches, or one of 1, are accepted");
-            }
-            (x, y) => x.max(y),
-        };
-        Ok(Shape { batch, m, k, n })
+        let (x, y) = (of(a), of(b));
+        let batches = x == y || [x, y].iter().any(|&batch| matches!(batch, None | Some(1)));
+        ensure!(last(b, 2) == k && batches, Fault::MmaShape { operation, a, b });
+        Ok(Shape { batch: x.max(y), m, k, n })
     }
 
     fn dims(&self, rows: u32, columns: u32) -> Dims {
@@ -51,12 +37,12 @@ impl Build {
     /// the accumulator's dtype: what a product is summed in says [`sums`]. Nothing is promoted.
     ///
     /// # Errors
-    /// [`Code::MmaRank`], [`Code::MmaShape`], [`Code::MmaAccShape`], [`Code::MmaDtype`], [`Code::MmaDtypeMismatch`], [`Code::MmaAccDtype`].
+    /// [`Fault::MmaRank`], [`Fault::MmaShape`], [`Fault::MmaAccShape`], [`Fault::MmaDtype`], [`Fault::MmaDtypeMismatch`], [`Fault::MmaAccDtype`].
     ///
     /// ```
     /// use girih_tensor::DType;
     /// use girih_tile::dtype::Const;
-    /// use girih_tile::error::Code;
+    /// use girih_tile::error::Fault;
     /// use girih_tile::ir::{Build, Dims};
     ///
     /// let mut b = Build::new("product");
@@ -65,35 +51,23 @@ impl Build {
     /// let (sums, wrong) = (tile(DType::F32, &[16, 4]), tile(DType::F32, &[4, 16]));
     /// let product = b.mma(x, y, sums)?;
     /// assert_eq!(b.ty(product).to_string(), "f32[16, 4]");
-    /// assert_eq!(b.mma(x, y, wrong).map_err(|fault| fault.code), Err(Code::MmaAccShape));
+    /// assert!(matches!(b.mma(x, y, wrong), Err(Fault::MmaAccShape { .. })));
     /// # Ok::<(), girih_tile::error::Fault>(())
     /// ```
     pub fn mma(&mut self, a: Value, b: Value, acc: Value) -> Result<Value, Fault> {
         let [x, y, z] = [a, b, acc].map(|value| self.ty(value));
-        let refused = |code, why: String| Err(fault!(code, "`mma` of {x} and {y} into {z}: {why}"));
         let shape = Shape::new("mma", x.dims, y.dims)?;
         let dims = shape.dims(shape.m, shape.n);
-        if z.dims != dims {
-            return refused(Code::MmaAccShape, format!("an accumulator {dims} is accepted"));
-        }
+        ensure!(z.dims == dims, Fault::MmaAccShape { acc: z.dims, accepted: dims });
         let alone = |dtype| !sums(dtype, dtype).is_empty();
         if let Some(dtype) = [x.dtype, y.dtype].into_iter().find(|&dtype| !alone(dtype)) {
-            return refused(Code::MmaDtype, format!("{dtype} has no product: {DTYPES} have"));
+            return Err(Fault::MmaDtype { operation: "mma", dtype });
         }
-        let sums = sums(x.dtype, y.dtype);
-        if sums.is_empty() {
-            return refused(
-                Code::MmaDtypeMismatch,
-                "equal dtypes, two 8-bit floats, or i8 and u8, are accepted: cast one by `.to::<T>()`".into(),
-            );
-        }
-        if !sums.contains(&z.dtype) {
-            let list: Vec<String> = sums.iter().map(DType::to_string).collect();
-            return refused(
-                Code::MmaAccDtype,
-                format!("an accumulator of {} is accepted", list.join(" or ")),
-            );
-        }
+        let (a_dtype, b_dtype, acc_dtype) = (x.dtype, y.dtype, z.dtype);
+        let accepted = sums(a_dtype, b_dtype);
+        ensure!(!accepted.is_empty(), Fault::MmaDtypeMismatch { a: a_dtype, b: b_dtype });
+        let fault = Fault::MmaAccDtype { a: a_dtype, b: b_dtype, acc: acc_dtype, accepted };
+        ensure!(accepted.contains(&acc_dtype), fault);
         let a = self.broadcast_to(a, shape.dims(shape.m, shape.k))?;
         let b = self.broadcast_to(b, shape.dims(shape.k, shape.n))?;
         Ok(self.push1(Kind::Mma, &[a, b, acc], z))
@@ -104,19 +78,15 @@ impl Build {
     /// first of [`sums`].
     ///
     /// # Errors
-    /// [`Code::MmaRank`], [`Code::MmaShape`], [`Code::MmaDtype`], and those of [`promote`].
+    /// [`Fault::MmaRank`], [`Fault::MmaShape`], [`Fault::MmaDtype`], and those of [`promote`].
     pub fn matmul(&mut self, a: Value, b: Value) -> Result<Value, Fault> {
         let (x, y) = (self.ty(a), self.ty(b));
         let dtype = promote(x.dtype, y.dtype)?;
         let Some(&sum) = sums(dtype, dtype).first() else {
-            bail!(Code::MmaDtype, "`matmul` of {x} and {y}: {dtype} has no product: {DTYPES} have");
+            return Err(Fault::MmaDtype { operation: "matmul", dtype });
         };
-        if x.dims.rank() == 0 || y.dims.rank() == 0 {
-            bail!(
-                Code::MmaRank,
-                "`matmul` of {x} and {y}: tiles of rank 1, 2 and 3 are accepted; `*` multiplies by a scalar"
-            );
-        }
+        let scalar = x.dims.rank() == 0 || y.dims.rank() == 0;
+        ensure!(!scalar, Fault::MmaRank { operation: "matmul", a: x.dims, b: y.dims });
         let (row, column) = (x.dims.rank() == 1, y.dims.rank() == 1);
         let matrix = |dims: Dims, row: bool| {
             let n = dims[0];
@@ -139,6 +109,3 @@ impl Build {
         Ok(self.reshaped(product, Dims::new(&kept).unwrap_or_default()))
     }
 }
-
-/// What products are made of, for messages.
-const DTYPES: &str = "f16, bf16, f32, tf32, f64, 8-bit floats, i8 and u8";

@@ -21,26 +21,20 @@ use girih_codegen::algorithm::math;
 use girih_tensor::DType;
 
 use super::Arg;
-use crate::dtype::is_integer;
-use crate::error::{Code, Fault, bail, ensure};
-use crate::ir::{Build, Rounding, Value};
+use crate::error::Fault;
+use crate::ir::{Build, Rounding, Type, Value};
 use crate::math::Writer;
 
 impl Build {
     /// Philox 4x32-10 of a counter and a key, u32 tiles of one shape.
     ///
     /// # Errors
-    /// [`Code::Shape`] for tiles of another dtype or of different shapes.
+    /// [`Fault::Philox`] for tiles of another dtype or of different shapes.
     pub fn philox(&mut self, counter: [Value; 4], key: [Value; 2]) -> Result<[Value; 4], Fault> {
         let ty = self.ty(counter[0]);
-        if let Some(&other) =
-            counter.iter().chain(&key).find(|&&value| self.ty(value) != ty || ty.dtype != DType::U32)
-        {
-            bail!(
-                Code::Shape,
-                "`philox` of {ty} and {}: u32 tiles of one shape are accepted",
-                self.ty(other)
-            );
+        let mut words = counter.iter().chain(&key).map(|&value| self.ty(value));
+        if let Some(other) = words.find(|&other| other != ty || ty.dtype != DType::U32) {
+            return Err(Fault::Philox { words: [ty, other] });
         }
         let e = Writer::new(self, DType::U32, ty.dims);
         let (counter, key) = (counter.map(|value| e.x(value)), key.map(|value| e.x(value)));
@@ -50,17 +44,13 @@ impl Build {
     /// Four tiles of random u32 for a seed, an integer scalar or tile, and a tile of integers that number the elements.
     ///
     /// # Errors
-    /// [`Code::FloatInputUnsupported`] for a seed or offsets that are no integers, [`Code::Broadcast`].
+    /// [`Fault::FloatInputUnsupported`] for a seed or offsets that are no integers, [`Fault::Broadcast`].
     pub fn randint4(&mut self, seed: Arg, offset: Arg) -> Result<[Value; 4], Fault> {
         let mut values = [self.value(seed)?, self.value(offset)?];
         let types = values.map(|value| self.ty(value));
-        ensure!(
-            !types.iter().any(|ty| !is_integer(ty.dtype)),
-            Code::FloatInputUnsupported,
-            "random numbers of a seed {} and offsets {}: integers are accepted",
-            types[0],
-            types[1]
-        );
+        if let Some(&Type { dtype, .. }) = types.iter().find(|ty| !ty.dtype.is_integer()) {
+            return Err(Fault::FloatInputUnsupported { operation: "rand", dtype });
+        }
         let dims = super::broadcast(types[0].dims, types[1].dims)?;
         for value in &mut values {
             *value = self.cast(*value, DType::U64, Rounding::Nearest)?;

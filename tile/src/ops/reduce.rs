@@ -21,9 +21,10 @@ use super::each::arithmetic;
 use super::number::encode;
 use super::shape::axis;
 use crate::dtype::Const;
-use crate::error::{Code, Fault, ensure, fault, named};
+use crate::error::{Fault, ensure};
 use crate::fit;
 use crate::ir::{Build, Combine, Dialect, Dims, End, Kind, Nan, RegionId, Rounding, Type, Value};
+use crate::types::named;
 
 /// Which axes are reduced; negative ones count from the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,20 +79,16 @@ impl Build {
     /// Reduces a tile over axes.
     ///
     /// # Errors
-    /// [`Code::AxisOutOfRange`], [`Code::RepeatedAxis`], [`Code::AxisTupleUnsupported`] for an index over several axes,
-    /// [`Code::NonArithmeticDtype`].
+    /// [`Fault::AxisOutOfRange`], [`Fault::RepeatedAxis`], [`Fault::AxisTupleUnsupported`] for an index over several axes,
+    /// [`Fault::NonArithmeticDtype`].
     pub fn reduce(&mut self, op: Reduction, value: Value, axes: &Axes, how: Reduce) -> Result<Value, Fault> {
         let ty = self.ty(value);
         let index = matches!(op, Reduction::ArgMax | Reduction::ArgMin);
         arithmetic(op.name(), ty.dtype)?;
         let reduced = self.axes(op.name(), axes, ty.dims)?;
-        ensure!(
-            !index || !matches!(axes, Axes::Many(_)),
-            Code::AxisTupleUnsupported,
-            "`{}` takes one axis, or all of them, not the {} axes of a list",
-            op.name(),
-            reduced.len()
-        );
+        let fault =
+            Fault::AxisTupleUnsupported { operation: op.name(), accepted: "one axis, or all of them," };
+        ensure!(!index || !matches!(axes, Axes::Many(_)), fault);
         let kept = reduced.iter().fold(ty.dims, |dims, &at| dims.with(at, 1));
         let dropped: Vec<u32> =
             (0..ty.dims.rank()).filter(|at| !reduced.contains(at)).map(|at| ty.dims[at]).collect();
@@ -131,7 +128,7 @@ impl Build {
         Ok(self.reshaped(value, dims))
     }
 
-    fn axes(&self, name: &str, axes: &Axes, dims: Dims) -> Result<Vec<usize>, Fault> {
+    fn axes(&self, name: &'static str, axes: &Axes, dims: Dims) -> Result<Vec<usize>, Fault> {
         let list = match axes {
             Axes::All => return Ok((0..dims.rank()).collect()),
             Axes::One(at) => std::slice::from_ref(at),
@@ -140,11 +137,7 @@ impl Build {
         let mut found = Vec::new();
         for &at in list {
             let here = axis(name, at, dims.rank())?;
-            ensure!(
-                !found.contains(&here),
-                Code::RepeatedAxis,
-                "`{name}` over axes {list:?} of a tile {dims} names axis {at} twice"
-            );
+            ensure!(!found.contains(&here), Fault::RepeatedAxis { operation: name, axes: list.to_vec() });
             found.push(here);
         }
         found.sort_unstable();
@@ -163,7 +156,7 @@ impl Build {
     /// Closes the region of a combination of `values` with what it yields. The region is closed in any case.
     ///
     /// # Errors
-    /// [`Code::Carry`] where the results are not scalars of the dtypes of `values`.
+    /// [`Fault::Combination`] where the results are not scalars of the dtypes of `values`.
     pub fn close_combine(&mut self, values: &[Value], results: &[Value]) -> Result<RegionId, Fault> {
         let want: Vec<Type> = values.iter().map(|&value| Type::scalar(self.ty(value).dtype)).collect();
         let got: Vec<Type> = results.iter().map(|&value| self.ty(value)).collect();
@@ -171,25 +164,19 @@ impl Build {
         if want == got {
             return Ok(region);
         }
-        let list = |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
-        Err(fault!(Code::Carry, "a combination gives ({}); ({}) are accepted", list(&got), list(&want)))
+        Err(Fault::Combination { given: got, accepted: want })
     }
 
     /// What an operation with a combination of its own takes: its operands broadcast to one shape, the axis, and the identity.
     pub(super) fn combined(
         &mut self,
-        name: &str,
+        name: &'static str,
         values: &[Value],
         along: i64,
         identity: &[Const],
     ) -> Result<(Vec<Value>, usize, Vec<u64>), Fault> {
-        ensure!(
-            !values.is_empty() && values.len() == identity.len(),
-            Code::Shape,
-            "`{name}` of {} tiles with {} identities; one for each is accepted",
-            values.len(),
-            identity.len()
-        );
+        let (tiles, identities) = (values.len(), identity.len());
+        ensure!(tiles > 0 && tiles == identities, Fault::Identities { operation: name, tiles, identities });
         let all = values.iter().map(|&value| self.ty(value).dims);
         let dims = all.into_iter().try_fold(Dims::SCALAR, super::broadcast)?;
         let at = axis(name, along, dims.rank())?;
@@ -203,7 +190,7 @@ impl Build {
     /// and which leaves `identity` combined with anything as it is. Tiles are broadcast to each other.
     ///
     /// # Errors
-    /// [`Code::AxisOutOfRange`], [`Code::Broadcast`], [`Code::Shape`].
+    /// [`Fault::AxisOutOfRange`], [`Fault::Broadcast`], [`Fault::Identities`].
     pub fn reduce_by(
         &mut self,
         values: &[Value],
@@ -216,7 +203,7 @@ impl Build {
         let dims = self.ty(operands[0]).dims;
         let types: Vec<Type> =
             operands.iter().map(|&value| Type { dims: dims.with(at, 1), ..self.ty(value) }).collect();
-        let kind = Kind::Reduce { axis: fit::axis(at), combine: Combine::Region, identity: bits.into() };
+        let kind = Kind::Reduce { axis: fit::axis(at), combine: Combine::By(()), identity: bits.into() };
         let results = self.push_regions(kind, &operands, &types, vec![region]);
         if how.keepdims || self.dialect == Dialect::Cxx {
             return Ok(results);

@@ -19,9 +19,10 @@ use girih_tensor::DType;
 use super::each::arithmetic;
 use super::shape::axis;
 use crate::dtype::Const;
-use crate::error::{Fault, named};
+use crate::error::Fault;
 use crate::fit;
 use crate::ir::{Build, Combine, Kind, Nan, RegionId, Rounding, Type, Value};
+use crate::types::named;
 
 named! {
     /// What a scan combines by.
@@ -55,7 +56,7 @@ impl Build {
     /// Running combinations of a tile along an axis.
     ///
     /// # Errors
-    /// [`AxisOutOfRange`](crate::error::Code::AxisOutOfRange), [`NonArithmeticDtype`](crate::error::Code::NonArithmeticDtype).
+    /// [`Fault::AxisOutOfRange`], [`Fault::NonArithmeticDtype`].
     pub fn scan(&mut self, op: Running, value: Value, along: i64, how: Scan) -> Result<Value, Fault> {
         let dtype = self.ty(value).dtype;
         arithmetic(op.name(), dtype)?;
@@ -86,6 +87,6 @@ impl Build {
     ) -> Result<Vec<Value>, Fault> {
         let (operands, at, bits) = self.combined("scan", values, along, identity)?;
         let types: Vec<Type> = operands.iter().map(|&value| self.ty(value)).collect();
-        Ok(self.push_regions(how.kind(at, Combine::Region, bits), &operands, &types, vec![region]))
+        Ok(self.push_regions(how.kind(at, Combine::By(()), bits), &operands, &types, vec![region]))
     }
 }

@@ -4,8 +4,7 @@ use girih_tensor::DType;
 
 use super::each::arithmetic;
 use super::shape::axis;
-use crate::dtype::is_integer;
-use crate::error::{Code, Fault, bail, ensure};
+use crate::error::{Fault, ensure};
 use crate::fit;
 use crate::ir::{Build, Dims, Kind, Type, Value};
 
@@ -13,11 +12,9 @@ impl Build {
     /// Tiles of one shape, sorted along an axis by the first. Equal elements keep their order, NaN comes last.
     ///
     /// # Errors
-    /// [`Code::AxisOutOfRange`], [`Code::Broadcast`], [`Code::NonArithmeticDtype`].
+    /// [`Fault::AxisOutOfRange`], [`Fault::BroadcastTo`], [`Fault::NonArithmeticDtype`].
     pub fn sort(&mut self, values: &[Value], along: i64, descending: bool) -> Result<Vec<Value>, Fault> {
-        let Some(&first) = values.first() else {
-            bail!(Code::Shape, "`sort` of no tile; one or more are accepted");
-        };
+        let Some(&first) = values.first() else { return Err(Fault::NoTiles { operation: "sort" }) };
         let ty = self.ty(first);
         arithmetic("sort", ty.dtype)?;
         let at = axis("sort", along, ty.dims.rank())?;
@@ -36,7 +33,7 @@ impl Build {
 
     fn sorted_positions(
         &mut self,
-        name: &str,
+        name: &'static str,
         value: Value,
         along: i64,
         descending: bool,
@@ -52,7 +49,7 @@ impl Build {
     /// first. Of equals the first ones; NaN comes last.
     ///
     /// # Errors
-    /// As [`Build::sort`]; [`Code::Shape`] for a `k` that is not 1 to the axis's extent.
+    /// As [`Build::sort`]; [`Fault::Elements`] for a `k` that is not 1 to the axis's extent.
     pub fn top_k(
         &mut self,
         value: Value,
@@ -61,14 +58,11 @@ impl Build {
         smallest: bool,
     ) -> Result<(Value, Value), Fault> {
         let dims = self.ty(value).dims;
-        let at = axis("top_k", along, dims.rank())?;
-        ensure!(
-            (1..=dims[at]).contains(&k),
-            Code::Shape,
-            "`top_k` of {k} elements along axis {at} of a tile {dims}; 1 to {} are accepted",
-            dims[at]
-        );
-        let (values, positions) = self.sorted_positions("top_k", value, along, !smallest)?;
+        let operation = "top_k";
+        let at = axis(operation, along, dims.rank())?;
+        let fault = Fault::Elements { operation, count: k, axis: at, most: Some(dims[at]) };
+        ensure!((1..=dims[at]).contains(&k), fault);
+        let (values, positions) = self.sorted_positions(operation, value, along, !smallest)?;
         let part = dims.with(at, k);
         Ok((self.first(values, part), self.first(positions, part)))
     }
@@ -86,14 +80,11 @@ impl Build {
     /// How often each number of `0..bins` is in a tile of integers, an s32 tile of rank 1. Other numbers are not counted.
     ///
     /// # Errors
-    /// [`Code::FloatInputUnsupported`], [`Code::BoolArithmetic`], [`Code::Shape`] for no bins.
+    /// [`Fault::FloatInputUnsupported`], [`Fault::BoolArithmetic`], [`Fault::Extents`] for no bins.
     pub fn histogram(&mut self, value: Value, bins: i64) -> Result<Value, Fault> {
-        let ty = self.ty(value);
-        if !is_integer(ty.dtype) {
-            let code =
-                if ty.dtype == DType::Bool { Code::BoolArithmetic } else { Code::FloatInputUnsupported };
-            bail!(code, "`histogram` counts integers, not {}", ty.dtype);
-        }
+        let (operation, dtype) = ("histogram", self.ty(value).dtype);
+        ensure!(dtype != DType::Bool, Fault::BoolArithmetic { operation });
+        ensure!(dtype.is_integer(), Fault::FloatInputUnsupported { operation, dtype });
         let dims = self.tile_dims(&[bins])?;
         Ok(self.push1(Kind::Histogram, &[value], Type { dtype: DType::S32, dims }))
     }

@@ -5,7 +5,7 @@ use girih_tensor::DType;
 
 use super::rebuild::{Copy, Keep, Pass, rebuild};
 use crate::dtype::number::encode;
-use crate::dtype::{Category, Const, category, is_integer, is_signed};
+use crate::dtype::{Category, Const, category};
 use crate::fit;
 use crate::ir::table::{Each, How};
 use crate::ir::{Dims, End, Func, Kind, Op, Rounding, Type, Value};
@@ -117,7 +117,7 @@ fn each(
         constants.get(at) == Some(&Some(encode(dtype, bits)))
     };
     let minus_zero = |at: usize| constants.get(at) == Some(&Some(encode(dtype, Const::Float(-0.0))));
-    let whole = is_integer(dtype) || dtype == DType::Bool;
+    let whole = dtype.is_integer() || dtype == DType::Bool;
     let nearest = rounding == Rounding::Nearest;
     let ones = |at: usize| {
         constants.get(at) == Some(&Some(exact::mask(if dtype == DType::Bool { DType::B1 } else { dtype })))
@@ -154,8 +154,8 @@ fn holds_all(wide: DType, narrow: DType) -> bool {
     if float(wide) && float(narrow) {
         return wide.bits() > narrow.bits();
     }
-    let signs = is_signed(wide) || !is_signed(narrow);
-    is_integer(wide) && is_integer(narrow) && wide.bits() > narrow.bits() && signs
+    let signs = wide.is_signed() || !narrow.is_signed();
+    wide.is_integer() && narrow.is_integer() && wide.bits() > narrow.bits() && signs
 }
 
 fn cast(copy: &mut Copy<'_>, rounding: Rounding, from: Value, ty: Type) -> Option<Value> {

@@ -21,7 +21,6 @@ use girih_tensor::DType;
 use super::overlap::each;
 use super::rebuild::{Copy, Pass, rebuild, types};
 use super::uses::{dependent, needs, readers};
-use crate::dtype::is_integer;
 use crate::ir::table::Each;
 use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Rounding, Type, Value};
 
@@ -340,7 +339,7 @@ impl Bounds {
     fn extremes(&mut self, copy: &mut Copy<'_>, value: Value) -> Option<[Extreme; 2]> {
         let func = copy.func;
         let ty = func.ty(value);
-        if !is_integer(ty.dtype) || ty.dtype.bits() > 32 {
+        if !ty.dtype.is_integer() || ty.dtype.bits() > 32 {
             return None;
         }
         let (least, most) = crate::dtype::range(ty.dtype);

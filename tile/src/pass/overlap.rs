@@ -26,7 +26,6 @@ use girih_tensor::DType;
 use super::rebuild::{Copy, Pass, rebuild, types};
 use super::uses::{dependent, readers, sources};
 use super::{dce, fold};
-use crate::dtype::is_signed;
 use crate::ir::table::Each;
 use crate::ir::{End, Func, Kind, Op, OpId, RegionId, Type, Value};
 
@@ -98,7 +97,7 @@ impl Analysis<'_> {
     fn counts(&self, op: &Op) -> bool {
         let dtype = self.func.ty(op.operands[0]).dtype;
         let most = i64::MAX >> (64 - dtype.bits());
-        let known = |at: usize| self.func.number(op.operands[at]).filter(|_| is_signed(dtype));
+        let known = |at: usize| self.func.number(op.operands[at]).filter(|_| dtype.is_signed());
         let [first, step] = [known(0), known(2)];
         match (first, step) {
             (_, Some(1)) => true,

@@ -8,7 +8,7 @@ use girih_codegen::algorithm::math::narrow::{decode, decoded_in, encode, encoded
 use girih_tensor::DType;
 
 use super::rebuild::{Copy, Pass, rebuild};
-use crate::dtype::{Category, Const, category, is_signed};
+use crate::dtype::{Category, Const, category};
 use crate::fit;
 use crate::ir::table::Each;
 use crate::ir::{
@@ -28,7 +28,7 @@ fn is_packed(dtype: DType) -> bool {
 /// The dtype of the bytes of 4-bit elements; others stay.
 fn byte(dtype: DType) -> DType {
     match is_packed(dtype) {
-        true if is_signed(dtype) => DType::S8,
+        true if dtype.is_signed() => DType::S8,
         true => DType::U8,
         false => dtype,
     }
@@ -137,7 +137,7 @@ impl Pass for Packed {
 
 /// The bits of an element as those of its byte.
 fn extended(dtype: DType, bits: u64) -> u64 {
-    if is_signed(dtype) { fit::signed(bits, dtype.bits()).cast_unsigned() & 0xff } else { bits }
+    if dtype.is_signed() { fit::signed(bits, dtype.bits()).cast_unsigned() & 0xff } else { bits }
 }
 
 /// The view of the bytes of a view's elements.
@@ -189,7 +189,7 @@ fn wrapped(b: &mut Build, bytes: Value) -> Value {
     let Type { dtype, dims } = b.ty(bytes);
     let e = Writer::new(b, dtype, dims);
     let bytes = e.x(bytes);
-    if is_signed(dtype) { (bytes << 4) >> 4 } else { bytes & 0xf }.value
+    if dtype.is_signed() { (bytes << 4) >> 4 } else { bytes & 0xf }.value
 }
 
 /// A tile as one of a dtype that is as wide.

@@ -160,7 +160,7 @@ impl Copy<'_> {
         let is_loop = matches!(op.kind, Kind::For | Kind::Loop);
         let combines = matches!(
             op.kind,
-            Kind::Reduce { combine: Combine::Region, .. } | Kind::Scan { combine: Combine::Region, .. }
+            Kind::Reduce { combine: Combine::By(()), .. } | Kind::Scan { combine: Combine::By(()), .. }
         );
         let bounds = operands.len() - if is_loop { op.results.len() } else { 0 };
         let mut inputs = operands[..bounds].to_vec();

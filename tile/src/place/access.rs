@@ -22,7 +22,7 @@
 use girih_codegen::plan::{WIDEST, fastest};
 use girih_tensor::DType;
 
-use crate::dtype::{holds, is_integer};
+use crate::dtype::holds;
 use crate::ir::table::Each;
 use crate::ir::{Func, Indexed, Kind, Known, Order, Value, View};
 
@@ -93,7 +93,7 @@ pub(crate) fn counting(func: &Func, value: Value) -> Option<Counting> {
         Kind::Convert => counting(func, op.operands[0]),
         Kind::Cast(_) => {
             let (from, to) = (func.ty(op.operands[0]).dtype, func.ty(value).dtype);
-            let wider = is_integer(from) && to.bits() > from.bits();
+            let wider = from.is_integer() && to.bits() > from.bits();
             wider.then(|| counting(func, op.operands[0])).flatten()
         }
         Kind::Broadcast => {

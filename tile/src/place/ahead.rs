@@ -247,6 +247,11 @@ impl Ahead {
         }
     }
 
+    /// The loads of a loop.
+    pub(crate) fn of<'a>(&'a self, rounds: &'a Rounds) -> impl Iterator<Item = (OpId, &'a Early)> {
+        rounds.loads.iter().filter_map(|&load| Some((load, self.loads.get(&load)?)))
+    }
+
     /// Whether an operation's result is in shared memory.
     pub(crate) fn is_shared(&self, id: OpId) -> bool {
         self.loads.get(&id).is_some_and(|early| !early.computed) || self.views.contains(&id)

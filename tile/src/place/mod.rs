@@ -72,7 +72,7 @@ use girih_codegen::plan::{Dist, Exchange};
 use self::ahead::Ahead;
 use self::assemble::assemble;
 use self::wgmma::{Products, SharedTile};
-use crate::error::{Code, Error, Fault, Result, fault};
+use crate::error::{Error, Fault, Result};
 use crate::fit;
 use crate::ir::{Def, Func, Kind, OpId, Value};
 
@@ -174,8 +174,7 @@ pub(crate) fn place_by(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan> {
 /// Places a function's operations in the order that they have.
 fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan> {
     if let Some(count) = warps.iter().find(|&&count| !(1..=32).contains(&count) || !count.is_power_of_two()) {
-        let message = format!("{count} warps of a block: 1, 2, 4, 8, 16 and 32 are accepted");
-        return Err(Error::Place(Fault::new(Code::HintValue, message)));
+        return Err(Error::Place(Fault::Warps { warps: *count }.into()));
     }
     let mut trial = Trial::new(func, sm, warps);
     let mut found = None;
@@ -227,8 +226,8 @@ fn place_in_order(func: &Func, sm: u32, warps: &[u32]) -> Result<Plan> {
             found = trial.accepted(plan);
         }
     }
-    let none = || fault!(Code::HintValue, "no number of warps to try");
-    let plan = found.ok_or_else(|| Error::Place(trial.refused.map_or_else(none, |(_, fault)| fault)))?;
+    let none = Fault::Warps { warps: 0 };
+    let plan = found.ok_or_else(|| Error::Place(trial.refused.map_or(none, |(_, fault)| fault).into()))?;
     debug_assert_eq!(plan.verify(), Ok(()));
     Ok(plan)
 }
@@ -339,27 +338,19 @@ impl<'a> Trial<'a> {
         let values = (0..fit::item(plan.func.value_count())).map(Value);
         let large = values.filter(|&value| held(value)).find(|&value| plan.dist(value).size() > VALUES);
         let packed = plan.packed();
-        let (over, message) = if let Some(value) = large {
+        let threads = plan.threads;
+        let (over, fault) = if let Some(value) = large {
             let size = plan.dist(value).size();
-            let message = format!(
-                "{}: {size} elements a thread in a block of {} threads; up to {VALUES} are accepted",
-                plan.called(value),
-                plan.threads
-            );
-            (size as f64 / VALUES as f64, message)
+            let fault = Fault::TileSize { tile: plan.called(value), size, threads, most: VALUES };
+            (size as f64 / VALUES as f64, fault)
         } else if self.summed && plan.products.wgmma.is_empty() && packed > room {
-            let message = format!(
-                "tiles take {} registers of a thread in a block of {} threads, {room} are accepted: at a time live {}",
-                packed.ceil(),
-                plan.threads,
-                plan.live()
-            );
-            (packed / room, message)
+            let (registers, live) = (packed.ceil(), plan.live());
+            (packed / room, Fault::Registers { registers, threads, most: room, live })
         } else {
             return Some(plan);
         };
         if self.refused.as_ref().is_none_or(|(other, _)| over < *other) {
-            self.refused = Some((over, Fault::new(Code::Shape, message)));
+            self.refused = Some((over, fault));
         }
         None
     }

@@ -172,7 +172,7 @@ pub(crate) fn accepts(func: &Func, op: &Op, work: &Dist) -> Result<(), String> {
         Ok(leaves.iter().map(|(leaf, _)| leaf.extent).product::<i64>())
     };
     match &op.kind {
-        Kind::Scan { axis, .. } | Kind::Reduce { axis, combine: Combine::Region, .. } => {
+        Kind::Scan { axis, .. } | Kind::Reduce { axis, combine: Combine::By(()), .. } => {
             along(*axis).map(|_| ())
         }
         Kind::Sort { axis, .. } => {

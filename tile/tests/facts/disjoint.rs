@@ -48,7 +48,7 @@ fn proved(stores: &Stores) {
 fn refused(stores: &Stores, text: Expect) {
     let errors = check(&stores.func()).unwrap_err();
     assert_eq!(errors.len(), 1);
-    text.assert_eq(&format!("{}\n", errors[0].fault.message));
+    text.assert_eq(&format!("{}\n", errors[0].fault));
 }
 
 #[test]

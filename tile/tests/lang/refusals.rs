@@ -29,7 +29,7 @@ fn refused(func: Result<Func, Error>) -> String {
                     let line: i64 = rest[..digits].parse().unwrap_or(0);
                     message = format!("{}+{}{}", &message[..at], line - i64::from(first), &rest[digits..]);
                 }
-                format!("{} [{}] {message}{stack}\n", place(diagnostic.site), diagnostic.fault.code)
+                format!("{} [{}] {message}{stack}\n", place(diagnostic.site), diagnostic.fault.code())
             };
             found.iter().map(line).collect()
         }
@@ -61,11 +61,11 @@ fn shapes() {
     check(
         several::<64>::ir(),
         &expect![[r#"
-            +1:17 [broadcast] `add`: shapes [64, 32] and [48, 64] do not broadcast: 64 and 48 at axis 0 of 2; equal extents, or 1, are accepted
+            +1:17 [broadcast] shapes [64, 32] and [48, 64] do not broadcast: 64 and 48 at axis 0 of 2; equal extents, or 1, are accepted
             +9:11 [axis_out_of_range] `max` along axis 2 where the rank is 2: -2 to 1 are accepted
               in `helper`, called at +2:17
-            +4:31 [store_shape] `store` of a tile [64, 64] where tiles are [64, 16]: a tile of that shape, or one that broadcasts to it, is accepted
-            +5:19 [bid_axis_3] `bid` along axis 3: grids have the axes 0, 1 and 2
+            +4:31 [store_shape] `store` of a tile [64, 64] where tiles are [64, 16]: a tile that broadcasts to that shape is accepted
+            +5:19 [bid_axis_3] `bid` along axis 3 of a grid: 0, 1 and 2 are accepted
         "#]],
     );
 
@@ -105,32 +105,32 @@ fn shapes() {
         of_shape::ir(),
         &expect![[r#"
             +1:11 [reshape_size] `reshape` of a tile [4, 6] to [5, 5]: a shape of 24 elements and at most 8 axes is accepted
-            +2:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, -1]: one extent of -1 is accepted
-            +3:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, 5]: no extent in place of -1 gives the tile's size
-            +4:11 [repeated_axis] `permute` by [0, 0] names axis 0 twice
-            +5:11 [axes_rank] `permute` of a tile [4, 6] by the 1 axes [0]; 2 are accepted
+            +2:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, -1]: one extent of -1 is accepted, if the product of the others divides 24
+            +3:11 [reshape_infer] `reshape` of a tile [4, 6] to [-1, 5]: one extent of -1 is accepted, if the product of the others divides 24
+            +4:11 [repeated_axis] `permute` over the axes [0, 0]: each axis is accepted once
+            +5:11 [axes_rank] `permute` of a tile [4, 6] in the order [0]: a permutation of the axes of the tile is accepted
             +6:11 [axis_out_of_range] `permute` along axis 2 where the rank is 2: -2 to 1 are accepted
             +7:11 [axis_out_of_range] `expand_dims` along axis 5 where the rank is 3: -3 to 2 are accepted
-            +8:11 [broadcast] shapes [4, 6] and [4, 12] do not broadcast: 6 and 12 at axis 1 of 2; equal extents, or 1, are accepted
-            +9:11 [extract_index] `extract` of a part [4, 3] at [0, 2] of a tile [4, 6]: indices of parts inside of the tile are accepted
-            +10:11 [extract_divisible] `extract` of a part [3, 3] at [0, 0] of a tile [4, 6]: extents that divide the tile's are accepted
-            +11:11 [index_rank] `extract` of a part [4, 3] at [0] of a tile [4, 6]: an index and an extent for each axis are accepted
-            +12:11 [extract_index] `insert` of a part [4, 3] at [1, 0] of a tile [4, 6]: indices of parts inside of the tile are accepted
+            +8:11 [broadcast] a tile [4, 6] does not broadcast to [4, 12]: equal extents, or 1, are accepted, along 2 axes or fewer
+            +9:11 [extract_index] `extract` at [0, 2] of a tile with [1, 2] parts: indices from 0 on that are below these numbers are accepted
+            +10:11 [extract_divisible] `extract` of a part [3, 3] of a tile [4, 6]: extents that divide the tile's are accepted
+            +11:11 [index_rank] `extract` at 1 indices where the rank is 2: 2 are accepted
+            +12:11 [extract_index] `insert` at [1, 0] of a tile with [1, 2] parts: indices from 0 on that are below these numbers are accepted
             +13:11 [axis_out_of_range] `flip` along axis 2 where the rank is 2: -2 to 1 are accepted
             +14:9 [cat_shape] `cat` of f32[4, 6] and f32[4, 5] along axis 0: tiles that are equal along the other axes are accepted
-            +15:9 [cat_rank] `cat` of f32[4, 6] and f32[4] along axis 0: tiles of one rank, 1 or more, are accepted
-            +16:11 [repeated_axis] `sum` over axes [0, 0] of a tile [4, 6] names axis 0 twice
-            +17:11 [axis_tuple_unsupported] `argmax` takes one axis, or all of them, not the 2 axes of a list
+            +15:9 [cat_rank] `cat` of f32[4, 6] and f32[4]: tiles of one rank, 1 or more, are accepted
+            +16:11 [repeated_axis] `sum` over the axes [0, 0]: each axis is accepted once
+            +17:11 [axis_tuple_unsupported] `argmax` over several axes: one axis, or all of them, is accepted
             +18:11 [axis_out_of_range] `sum` along axis -3 where the rank is 2: -2 to 1 are accepted
             +19:11 [axis_out_of_range] `cumsum` along axis 2 where the rank is 2: -2 to 1 are accepted
             +20:11 [axis_out_of_range] `sort` along axis 2 where the rank is 2: -2 to 1 are accepted
-            +21:11 [shape] `top_k` of 9 elements along axis 1 of a tile [4, 6]; 1 to 6 are accepted
+            +21:11 [shape] `top_k` of 9 elements along axis 1: 1 to 6 are accepted
             +22:11 [axis_out_of_range] `extent` along axis 2 where the rank is 2: -2 to 1 are accepted
-            +23:9 [shape] `full`: a tile [0, 4]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
-            +24:9 [shape] `full`: a tile [4096, 4096, 4096]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
-            +25:9 [shape] `arange`: a tile [0]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
+            +23:9 [shape] a tile [0, 4]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
+            +24:9 [shape] a tile [4096, 4096, 4096]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
+            +25:9 [shape] a tile [0]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
             +26:9 [astile_ragged] `astile` of rows of shapes [2] and [1]: rows of one shape are accepted
-            +27:25 [transpose_rank] `transpose` of a tile [24]; tiles of rank 2 or more are accepted
+            +27:25 [transpose_rank] `transpose` of a tile [24]: tiles of rank 2 or more are accepted
             +28:11 [axis_out_of_range] `dim` along axis 2 where the rank is 2: -2 to 1 are accepted
         "#]],
     );
@@ -161,21 +161,21 @@ fn dtypes() {
     check(
         of_dtype::ir(),
         &expect![[r#"
-            +1:17 [const_out_of_range] the constant 300 is not a number of s8
-            +2:17 [const_out_of_range] the constant -1 is not a number of u8
-            +3:9 [const_out_of_range] the constant 256 is not a number of u8
-            +4:11 [bitcast_width] `bitcast` of s8 to s16: 8 and 16 bits; equal widths are accepted
-            +5:11 [bitcast_bool] `bitcast` of s8 to bool: a truth value has no bits of its own; cast it
-            +6:17 [bitcast_bool] `pack_to_bytes` takes numbers, not bool; cast them
-            +7:11 [bitcast_bool] `unpack_from_bytes` gives numbers, not bool; cast them
+            +1:17 [const_out_of_range] the constant 300 is not a number of s8: -128 to 127 are accepted
+            +2:17 [const_out_of_range] the constant -1 is not a number of u8: 0 to 255 are accepted
+            +3:9 [const_out_of_range] the constant 256 is not a number of u8: 0 to 255 are accepted
+            +4:11 [bitcast_width] `bitcast` of s8 to s16, of 8 and 16 bits: equal widths are accepted
+            +5:11 [bitcast_bool] `bitcast` of bool, which has no bits of its own: numbers are accepted, and casts by `.to::<T>()`
+            +6:17 [bitcast_bool] `pack_to_bytes` of bool, which has no bits of its own: numbers are accepted, and casts by `.to::<T>()`
+            +7:11 [bitcast_bool] `unpack_from_bytes` of bool, which has no bits of its own: numbers are accepted, and casts by `.to::<T>()`
             +8:51 [axis_out_of_range] `sum` along axis 1 where the rank is 1: -1 to 0 are accepted
-            +9:9 [rounding_needs_f32] `truediv` of f64 does not round by Approx: f32 does
-            +10:9 [rounding_needs_float] `add` of s8 is not rounded: rounding modes are for floats
-            +11:9 [ftz_needs_f32] `add` of f64 does not flush to zero: f32 arithmetic does
-            +12:9 [rounding_unsupported] `mul` does not round by Full
-            +13:9 [rounding_unsupported] `exp` does not round by Up
-            +14:9 [overflow] `add` of f64 does not overflow: sums, differences, products and shifts to the left of integers do
-            +15:9 [overflow] `maximum` of s8 does not overflow: sums, differences, products and shifts to the left of integers do
+            +9:9 [rounding_needs_f32] `truediv` of f64 does not round by Approx: f32 is accepted
+            +10:9 [rounding_needs_float] `add` of s8 is not rounded: rounding modes are accepted for floats
+            +11:9 [ftz_needs_f32] `add` of f64 does not flush to zero: f32 arithmetic is accepted
+            +12:9 [rounding_unsupported] `mul` that gives f64 does not round by Full: [Nearest, Zero, Down, Up] are accepted
+            +13:9 [rounding_unsupported] `exp` that gives f32 does not round by Up: [Full, Approx] are accepted
+            +14:9 [overflow] `add` of f64 does not overflow: sums, differences, products and shifts to the left of integers are accepted
+            +15:9 [overflow] `maximum` of s8 does not overflow: sums, differences, products and shifts to the left of integers are accepted
         "#]],
     );
 
@@ -186,7 +186,7 @@ fn dtypes() {
     check(
         narrowed::ir(),
         &expect![[r#"
-            +1:17 [narrowing_const] the constant 2.5 would be narrowed to s32; write it in that dtype, or cast the tile
+            +1:17 [narrowing_const] the constant 2.5 would be narrowed to s32: a constant of that dtype, or a cast of the tile, is accepted
         "#]],
     );
 
@@ -199,8 +199,8 @@ fn dtypes() {
     check(
         powers::ir(),
         &expect![[r#"
-            +1:11 [shape_not_pow2] `tiles`: a tile [12] with an extent of 12: powers of two are accepted
-            +2:11 [shape_not_pow2] `tiles`: a tile [12] with an extent of 12: powers of two are accepted
+            +1:11 [shape_not_pow2] a tile [12] in a kernel with `strict_pow2`: extents that are powers of two are accepted
+            +2:11 [shape_not_pow2] a tile [12] in a kernel with `strict_pow2`: extents that are powers of two are accepted
         "#]],
     );
 }
@@ -225,15 +225,15 @@ fn products() {
     check(
         of_tiles::ir(),
         &expect![[r#"
-            +1:9 [mma_shape] `mma` of [32, 8] and [16, 32]: (M,K) and (K,N) are accepted, such as [8, 32] for the second
-            +2:9 [mma_acc_shape] `mma` of f16[16, 32] and f16[32, 8] into f32[8, 16]: an accumulator [16, 8] is accepted
-            +3:9 [mma_acc_shape] `mma` of f16[16, 32] and f16[4, 32, 8] into f32[16, 8]: an accumulator [4, 16, 8] is accepted
-            +4:9 [mma_shape] `mma` of [3, 16, 32] and [4, 32, 8]: equal batches, or one of 1, are accepted
-            +5:9 [mma_rank] `mma` of [32] and [32, 8]: tiles of rank 2, and of rank 3 with a batch axis, are accepted
-            +6:11 [mma_rank] `mma` of [16, 32] and [2, 2, 32, 8]: tiles of rank 2, and of rank 3 with a batch axis, are accepted
-            +7:9 [mma_shape] `matmul` of [16, 32] and [16, 32]: (M,K) and (K,N) are accepted, such as [32, 32] for the second
-            +8:11 [mma_shape] `matmul` of [16, 32] and [16, 1]: (M,K) and (K,N) are accepted, such as [32, 1] for the second
-            +9:9 [mma_rank] `matmul` of f16[] and f16[16, 32]: tiles of rank 1, 2 and 3 are accepted; `*` multiplies by a scalar
+            +1:9 [mma_shape] `mma` of [32, 8] and [16, 32]: (M,K) and (K,N) are accepted, here K = 8, and equal batches, or one of 1
+            +2:9 [mma_acc_shape] `mma` into an accumulator [8, 16]: [16, 8] is accepted, the shape of the product
+            +3:9 [mma_acc_shape] `mma` into an accumulator [16, 8]: [4, 16, 8] is accepted, the shape of the product
+            +4:9 [mma_shape] `mma` of [3, 16, 32] and [4, 32, 8]: (M,K) and (K,N) are accepted, here K = 32, and equal batches, or one of 1
+            +5:9 [mma_rank] `mma` of [32] and [32, 8]: tiles of rank 2 are accepted, of rank 3 with a batch axis, and of rank 1 by `matmul`
+            +6:11 [mma_rank] `mma` of [16, 32] and [2, 2, 32, 8]: tiles of rank 2 are accepted, of rank 3 with a batch axis, and of rank 1 by `matmul`
+            +7:9 [mma_shape] `matmul` of [16, 32] and [16, 32]: (M,K) and (K,N) are accepted, here K = 32, and equal batches, or one of 1
+            +8:11 [mma_shape] `matmul` of [16, 32] and [16, 1]: (M,K) and (K,N) are accepted, here K = 32, and equal batches, or one of 1
+            +9:9 [mma_rank] `matmul` of [] and [16, 32]: tiles of rank 2 are accepted, of rank 3 with a batch axis, and of rank 1 by `matmul`
         "#]],
     );
 }
@@ -267,24 +267,24 @@ fn memory() {
         accesses::ir(),
         &expect![[r#"
             +1:37 [hint_value] `latency = 11`: 1 to 10 is accepted
-            +2:69 [memory_order_scope] a load is not release: weak, relaxed, acquire are accepted
-            +3:11 [shape] `tiles`: a tile [8, 0]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
-            +4:38 [axes_rank] `load` by tiles [8, 8] in the order [0, 0]: a permutation of the 2 axes is accepted
+            +2:69 [memory_order_scope] a load with the order release and the scope device: weak or relaxed or acquire is accepted
+            +3:11 [shape] a tile [8, 0]: at most 8 extents of 1 or more are accepted, 2^32 - 1 elements in all
+            +4:38 [axes_rank] `load` of a tile [8, 8] in the order [0, 0]: a permutation of the axes of the tile is accepted
             +5:47 [integer_input_unsupported] `load` of u8 with NegInf outside: u8 does not have it; zero is accepted
-            +6:25 [shape] `load` at an index that is a tile [4]: scalars are accepted; tiles of indices are gathered by
-            +7:43 [shape] `store` of tiles [8, 8] at steps of [4, 8]: they overlap; steps of the extents or more are accepted
-            +8:73 [memory_order_scope] a store is not acquire: weak, relaxed, release are accepted
-            +9:70 [memory_order_scope] a store that is weak has no scope, and not device: leave the scope out
+            +6:25 [shape] `load` at an index that is a tile [4]: scalars are accepted, and other tiles by `gather`
+            +7:43 [shape] `store` by tiles [8, 8] at steps of [4, 8]: a step of the extent or more, so that tiles do not overlap, is accepted for each axis
+            +8:73 [memory_order_scope] a store with the order acquire and the scope device: weak or relaxed or release is accepted
+            +9:70 [memory_order_scope] a store with the order weak and the scope device: no scope is accepted
             +10:11 [atomic_dtype] `atomic_add` in an array of u8: s32, u32, s64, u64, f16, bf16, f32, f64 are accepted
             +11:11 [atomic_dtype] `atomic_max` in an array of f16: s32, u32, s64, u64 are accepted
             +12:11 [atomic_dtype] `atomic_and` in an array of f32: s32, u32, s64, u64 are accepted
-            +13:67 [memory_order_scope] an atomic operation is not weak: relaxed, acquire, release, acq_rel are accepted
-            +14:37 [hint_unsupported_here] `latency` does not belong to the construct `atomic`: it is accepted at load, store, gather, scatter
-            +15:11 [broadcast] `gather`: shapes [4] and [3] do not broadcast: 4 and 3 at axis 0 of 1; equal extents, or 1, are accepted
-            +16:11 [shape] `load_rows` by rows that are a tile [2, 2]: a tile of rank 1 is accepted
-            +17:11 [shape] `load_rows` of no elements along axis 1: 1 or more are accepted
-            +18:9 [unsupported] `printf` by "%d": `%d` for f32; %f, %e, %g, %a are accepted for floats and %d, %u, %x, %o for integers, without a length
-            +19:9 [unsupported] `printf` by "%d": 1 conversions for 0 values
+            +13:67 [memory_order_scope] an atomic operation with the order weak and no scope: relaxed or acquire or release or acq_rel is accepted
+            +14:37 [hint_unsupported_here] `latency` at the construct `atomic`: load, store, gather, scatter are accepted for it
+            +15:11 [broadcast] shapes [4] and [3] do not broadcast: 4 and 3 at axis 0 of 1; equal extents, or 1, are accepted
+            +16:11 [shape] `load_rows` at an index that is a tile [2, 2]: scalars and tiles of rank 1 are accepted, and other tiles by `gather`
+            +17:11 [shape] `load_rows` of 0 elements along axis 1: 1 or more are accepted
+            +18:9 [unsupported] `printf` by "%d" with `%d` for f32: %f, %e, %g, %a are accepted for floats and %d, %u, %x, %o for integers, without a length
+            +19:9 [unsupported] `printf` by "%d" of 0 values: a `%` with a letter is accepted for each, `%%` for a per cent sign, and no zero byte
             +20:11 [axis_out_of_range] `slice` along axis 2 where the rank is 2: -2 to 1 are accepted
         "#]],
     );
@@ -314,7 +314,7 @@ fn control() {
     check(
         uncarried::ir(),
         &expect![[r#"
-            +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at +2:13 of one value and then of another): something changes that the loop does not carry
+            +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at +2:13 of one value and then of another): a body is accepted that changes only what the loop carries
         "#]],
     );
 
@@ -331,7 +331,7 @@ fn control() {
     check(
         unstable::ir(),
         &expect![[r#"
-            +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at +2:13 of one value and then of another): something changes that the loop does not carry
+            +1:18 [unstable] the body of this loop is another one when it is built again (`add : s32[]` at +2:13 of one value and then of another): a body is accepted that changes only what the loop carries
         "#]],
     );
 
@@ -351,10 +351,10 @@ fn control() {
     check(
         host_state::ir(),
         &expect![[r#"
-        +1:18 [host_state] `steps` is known while building and changes in a loop of the run time, whose body is built once for all iterations: make it a scalar, or loop over numbers
-        +5:12 [host_state] `steps` is known while building and changes in a branch of the run time, of which both sides are built: make it a scalar
-        +8:23 [host_state] the branches of an `if` of the run time have values that differ in what is known while building: give tiles or scalars
-    "#]],
+            +1:18 [host_state] `steps` is known while building and changes in a run-time loop, whose body is built once for all iterations: a scalar is accepted, or a region that is decided while building
+            +5:12 [host_state] `steps` is known while building and changes in a run-time branch, of which both sides are built: a scalar is accepted, or a region that is decided while building
+            +8:23 [host_state] a part of the value is known while building and differs between the branches of a run-time `if`: a scalar is accepted, or a region that is decided while building
+        "#]],
     );
 
     #[kernel]
@@ -375,10 +375,10 @@ fn control() {
     check(
         shapes_of_carried::ir(),
         &expect![[r#"
-        +1:18 [carry] `grown` is a tile f32[64, 64] before the loop and f32[1, 64] at the end of its body: one shape is carried
-        +5:12 [carry] `other` is a tile f32[8] in one branch of `if` and f32[4] in the other: one shape is accepted
-        +8:20 [carry] the value is a tile f32[4] in one branch of `if` and f32[2, 2] in the other: one shape is accepted
-    "#]],
+            +1:18 [carry] `grown` is f32[64, 64] before the loop and f32[1, 64] at the end of its body: one shape is accepted
+            +5:12 [carry] `other` is f32[8] in one branch of `if` and f32[4] in the other: one shape is accepted
+            +8:20 [carry] the value is f32[4] in one branch of `if` and f32[2, 2] in the other: one shape is accepted
+        "#]],
     );
 
     #[kernel]
@@ -395,12 +395,12 @@ fn control() {
     check(
         conditions::ir(),
         &expect![[r#"
-        +1:12 [condition] the condition of `if` is a tile [4]: a scalar is accepted; `select` chooses element by element, `any` and `all` reduce
-        +4:15 [condition] the condition of `while` is a tile [4]: a scalar is accepted; `select` chooses element by element, `any` and `all` reduce
-        +5:18 [condition] the end of a range is a tile s32[4]: a scalar is accepted
-        +6:32 [range_step] a range in steps of 0: steps of 1 or more are accepted
-        +7:25 [range_step] a range in steps of -2: steps of 1 or more are accepted
-    "#]],
+            +1:12 [condition] the condition of `if` is bool[4]: a scalar (`any` and `all` reduce, `select` chooses element by element) is accepted
+            +4:15 [condition] the condition of `while` is bool[4]: a scalar (`any` and `all` reduce, `select` chooses element by element) is accepted
+            +5:18 [condition] the end of a range is s32[4]: a scalar is accepted
+            +6:32 [range_step] a range in steps of 0: steps of 1 or more are accepted
+            +7:25 [range_step] a range in steps of -2: steps of 1 or more are accepted
+        "#]],
     );
 
     #[kernel]
@@ -447,14 +447,14 @@ fn control() {
     check(
         ways_out::ir(),
         &expect![[r#"
-        +1:17 [leave] `break` of a loop that runs while building, under a condition of the run time: loop at run time, by `irange` or to a scalar
-        +4:9 [leave] this `loop` has no `break`: it would never end
-        +25:13 [leave] `return` inside of a run-time loop or branch: let the value of the `if` be the result
-          in `early`, called at +7:9
-        +33:17 [leave] `break` inside of a run-time loop or branch: let the value of the `if` be the result
-          in `blocks`, called at +8:9
-        +16:21 [uncarried] `add` of a value of a loop's body, or of a branch, that is closed: the variable that holds it is not carried; assign to it by its name where it is bound, or derive `Tiles` for its type
-    "#]],
+            +1:17 [leave] `break` of a loop that runs while building, under a condition of the run time: a run-time loop is accepted, by `irange` or to a scalar
+            +4:9 [leave] this `loop` has no `break`: a loop that ends is accepted
+            +25:13 [leave] `return` inside of a run-time loop or branch: an `if` whose value is the result is accepted
+              in `early`, called at +7:9
+            +33:17 [leave] `break` inside of a run-time loop or branch: an `if` whose value is the result is accepted
+              in `blocks`, called at +8:9
+            +16:21 [uncarried] `add` of a value of a loop's body, or of a branch, that is closed: a variable that is carried is accepted; assign to it by its name where it is bound, or derive `Tiles` for its type
+        "#]],
     );
 
     #[kernel]
@@ -470,7 +470,7 @@ fn control() {
     }
     let Err(Error::Build(found)) = left_by_question_mark::ir() else { panic!("accepted") };
     assert_eq!(found.len(), 1);
-    expect!["a helper was left from inside of a run-time loop or branch, by `?` or out of a labelled block: let the value of the `if` be the result"].assert_eq(&found[0].fault.to_string());
+    expect!["`?`, or a `break` out of a labelled block, inside of a run-time loop or branch: an `if` whose value is the result is accepted"].assert_eq(&found[0].fault.to_string());
 }
 
 #[test]
@@ -491,9 +491,9 @@ fn hints_and_assertions() {
             +2:9 [hint_value] `num_ctas = 3`: 1, 2, 4, 8 or 16 is accepted
             +3:15 [hint_value] `num_ctas = 32` on sm_90: 1, 2, 4, 8 or 16 is accepted
             +3:30 [hint_value] `opt_level = 4` on sm_90: 0 to 3 is accepted
-            +4:15 [arch_key] no architecture is called `sm_75`: sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_101, sm_103, sm_110, sm_120, sm_121 are
-            +5:9 [hint_unsupported_here] `latency` does not belong to the construct `kernel`: it is accepted at load, store, gather, scatter
-            +6:9 [hint_unsupported_here] no hint is called `occupance`: num_ctas, occupancy, num_worker_warps, opt_level, num_stages, latency, allow_tma are
+            +4:15 [arch_key] no architecture is called `sm_75`: sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_100, sm_101, sm_103, sm_110, sm_120, sm_121 are accepted
+            +5:9 [hint_unsupported_here] `latency` at the construct `kernel`: load, store, gather, scatter are accepted for it
+            +6:9 [hint_unsupported_here] no hint is called `occupance`: num_ctas, occupancy, num_worker_warps, opt_level, num_stages, latency, allow_tma are accepted
         "#]],
     );
 
@@ -522,9 +522,9 @@ fn hints_and_assertions() {
     check(
         in_a_region::ir(),
         &expect![[r#"
-            +1:17 [carry] a combination gives (f32[1]); (f32[]) are accepted
+            +1:17 [carry] a combination gives (f32[1]): (f32[]) are accepted
             +3:17 [axis_out_of_range] `scan` along axis 1 where the rank is 1: -1 to 0 are accepted
-            +4:17 [axis_tuple_unsupported] `reduce` by a closure takes one axis
+            +4:17 [axis_tuple_unsupported] `reduce` over several axes: one axis is accepted
         "#]],
     );
 }

@@ -84,7 +84,7 @@ macro_rules! row {
         assert_eq!(One::<$a>::FLOAT, dtype::loose(a, Const::Float(1.0)).ok(), "{a} and 1.0");
         let float = a.is_float() && !dtype::is_restricted(a);
         assert_eq!(One::<$a>::IS_FLOAT, float, "{a}");
-        let integer = dtype::is_integer(a) && !dtype::is_restricted(a);
+        let integer = a.is_integer() && !dtype::is_restricted(a);
         assert_eq!(One::<$a>::INTEGER, integer, "{a}");
         assert_eq!(One::<$a>::ARITHMETIC, float || integer, "{a}");
         assert_eq!(One::<$a>::BITS, a == DType::Bool || integer, "{a}");

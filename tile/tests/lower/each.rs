@@ -1,7 +1,7 @@
 //! Every row of the table of functions, every conversion.
 
 use girih_tensor::DType;
-use girih_tile::dtype::{is_integer, is_restricted};
+use girih_tile::dtype::is_restricted;
 use girih_tile::ir::{Build, DTYPES, Dims, Kind, Known, Nan, Overflow, Rounding, Type};
 use girih_tile::math::expands;
 use girih_tile::ops::memory::Tiles;
@@ -15,8 +15,8 @@ fn takes(takes: Takes, dtype: DType) -> bool {
     match takes {
         Takes::Numbers => dtype != DType::Bool && !is_restricted(dtype),
         Takes::Floats | Takes::FloatsOnly => dtype.is_float() && !is_restricted(dtype),
-        Takes::Integers => is_integer(dtype) && !is_restricted(dtype),
-        Takes::Bits => is_integer(dtype) && !is_restricted(dtype) || dtype == DType::Bool,
+        Takes::Integers => dtype.is_integer() && !is_restricted(dtype),
+        Takes::Bits => dtype.is_integer() && !is_restricted(dtype) || dtype == DType::Bool,
         Takes::Ordered => !is_restricted(dtype),
     }
 }
@@ -50,7 +50,7 @@ fn every_function_agrees_with_the_reference() {
                 let result = if row.gives == Gives::Bool { DType::Bool } else { dtype };
                 let mut arrays: Vec<_> =
                     operands.iter().map(|&dtype| array(&mut rng, dtype, &[n.into()])).collect();
-                if is_integer(dtype) && matches!(row.op, Each::FloorDiv | Each::CeilDiv | Each::Mod) {
+                if dtype.is_integer() && matches!(row.op, Each::FloorDiv | Each::CeilDiv | Each::Mod) {
                     let width = dtype.bits() as usize / 8;
                     arrays[1]
                         .bytes

@@ -6,7 +6,7 @@ mod control;
 mod elements;
 
 use girih_tensor::DType;
-use girih_tile::dtype::{Category, Const, category, is_integer};
+use girih_tile::dtype::{Category, Const, category};
 use girih_tile::hints::Hint;
 use girih_tile::ir::{ArrayId, Build, Func, Known, ScalarParam, Type, Value};
 use girih_tile::ops::memory::Tiles;
@@ -88,7 +88,7 @@ impl Program {
     }
 
     fn condition(&mut self) -> Option<Value> {
-        let scalar = self.like(|ty| ty.dims.rank() == 0 && is_integer(ty.dtype))?;
+        let scalar = self.like(|ty| ty.dims.rank() == 0 && ty.dtype.is_integer())?;
         let low = self.each(Each::And, &[scalar.into(), int(3)])?;
         let op = self.one_of(&[Each::Less, Each::Equal, Each::NotEqual, Each::GreaterEqual]);
         let by = self.rng.random_range(0..4);

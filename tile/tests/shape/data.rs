@@ -1,7 +1,7 @@
 //! Random elements.
 
 use girih_tensor::DType;
-use girih_tile::dtype::{Const, is_integer, is_signed};
+use girih_tile::dtype::Const;
 use girih_tile::ops::number::encode;
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -44,10 +44,10 @@ pub(super) fn elements(rng: &mut StdRng, dtype: DType, count: i64, data: Data) -
                 };
                 encode(dtype, Const::Float(x))
             }
-            (dtype, Data::Ordered) if is_integer(dtype) => match rng.random_range(0..8) {
-                0 => mask >> u32::from(is_signed(dtype)),
-                1 if is_signed(dtype) => 1 << (dtype.bits() - 1),
-                _ => rng.random_range(0..12u64).wrapping_sub(if is_signed(dtype) { 6 } else { 0 }) & mask,
+            (dtype, Data::Ordered) if dtype.is_integer() => match rng.random_range(0..8) {
+                0 => mask >> u32::from(dtype.is_signed()),
+                1 if dtype.is_signed() => 1 << (dtype.bits() - 1),
+                _ => rng.random_range(0..12u64).wrapping_sub(if dtype.is_signed() { 6 } else { 0 }) & mask,
             },
             _ => rng.random::<u64>() & mask,
         })

@@ -134,10 +134,10 @@ fn pairs_are_chosen_in_any_distribution() {
         let axis8 = axis as u8;
         let kind = if rng.random() {
             reduced[axis] = 1;
-            Kind::Reduce { axis: axis8, combine: Combine::Region, identity }
+            Kind::Reduce { axis: axis8, combine: Combine::By(()), identity }
         } else {
             let (reverse, exclusive) = (rng.random(), rng.random());
-            Kind::Scan { axis: axis8, combine: Combine::Region, identity, reverse, exclusive }
+            Kind::Scan { axis: axis8, combine: Combine::By(()), identity, reverse, exclusive }
         };
         let results: Vec<Shape> = dtypes.iter().map(|&dtype| (dtype, reduced.clone())).collect();
         let func = program(&kind, &all, &results, |b, values| Some(form.region(b, values)));

@@ -1,7 +1,7 @@
 //! One operation at a time, over random shapes, dtypes, axes and distributions.
 
 use girih_tensor::DType;
-use girih_tile::dtype::{Const, is_integer};
+use girih_tile::dtype::Const;
 use girih_tile::ir::{Build, Combine, Kind, Nan, RegionId, Value};
 use girih_tile::ops::number::encode;
 use girih_tile::ops::table::Each;
@@ -63,7 +63,7 @@ const NUMBERS: &[DType] = &[
 /// A combination, the dtype of what it combines, and elements for it.
 fn combination(rng: &mut StdRng, index: bool) -> (Combine, DType, Data) {
     let nan = if rng.random() { Nan::Ignored } else { Nan::Propagated };
-    let integers: Vec<DType> = NUMBERS.iter().copied().filter(|&dtype| is_integer(dtype)).collect();
+    let integers: Vec<DType> = NUMBERS.iter().copied().filter(|&dtype| dtype.is_integer()).collect();
     let combine = match rng.random_range(0..if index { 11 } else { 9 }) {
         0 | 1 => Combine::Sum,
         2 => Combine::Prod,
@@ -144,13 +144,13 @@ fn reductions_by_regions() {
         let results: Vec<Shape> = dtypes.iter().map(|&dtype| (dtype, reduced.clone())).collect();
         let least = if dtypes[1].is_float() {
             encode(dtypes[1], Const::Float(f64::NEG_INFINITY))
-        } else if girih_tile::dtype::is_signed(dtypes[1]) {
+        } else if dtypes[1].is_signed() {
             1 << (dtypes[1].bits() - 1)
         } else {
             0
         };
         let kind =
-            Kind::Reduce { axis: axis as u8, combine: Combine::Region, identity: [0, least, 1].into() };
+            Kind::Reduce { axis: axis as u8, combine: Combine::By(()), identity: [0, least, 1].into() };
         run(seed, &mut rng, &kind, &all, &results, |b, values| {
             let (left, right) = b.open_combine(values);
             let sum = each(b, Each::Add, left[0], right[0]);
@@ -193,7 +193,7 @@ fn scans_by_regions_keep_the_order() {
         let results = vec![(dtype, extents.clone()); 2];
         let kind = Kind::Scan {
             axis: axis as u8,
-            combine: Combine::Region,
+            combine: Combine::By(()),
             identity: [1, 0].into(),
             reverse: rng.random(),
             exclusive: rng.random(),
@@ -220,7 +220,7 @@ fn reductions_by_regions_keep_the_order() {
         let mut reduced = extents.clone();
         reduced[axis] = 1;
         let results = vec![(dtype, reduced); 2];
-        let kind = Kind::Reduce { axis: axis as u8, combine: Combine::Region, identity: [1, 0].into() };
+        let kind = Kind::Reduce { axis: axis as u8, combine: Combine::By(()), identity: [1, 0].into() };
         let func = program(&kind, &all, &results, |b, values| {
             let (left, right) = b.open_combine(values);
             let a = each(b, Each::Mul, left[0], right[0]);
@@ -284,7 +284,7 @@ fn histograms() {
     for seed in 0..cases() {
         let mut rng = StdRng::seed_from_u64(seed);
         let extents = shape(&mut rng, 1000);
-        let integers: Vec<DType> = NUMBERS.iter().copied().filter(|&dtype| is_integer(dtype)).collect();
+        let integers: Vec<DType> = NUMBERS.iter().copied().filter(|&dtype| dtype.is_integer()).collect();
         let dtype = *integers.choose(&mut rng).unwrap();
         let all = [operand(&mut rng, dtype, &extents, Data::Ordered)];
         let bins = rng.random_range(1..300);

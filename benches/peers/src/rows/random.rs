@@ -68,7 +68,9 @@ fn product(rng: &mut StdRng) -> Option<Product> {
     let kind = rng.random_range(0..24);
     let (batch, grouped) = (if kind < 18 { 1 } else { 1 + log_uniform(rng, BATCH - 1) }, kind >= 22);
     if grouped {
-        mnk[0] = mnk[0].max(step * batch);
+        // Others compute a batch of equal sizes in the same memory.
+        let each = step * batch;
+        mnk[0] = (mnk[0] + each - 1) / each * each;
     }
     let product = Product {
         dtype,

@@ -3,8 +3,9 @@
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::{DType, Tensor};
 
+use super::fp8;
 use super::words::Words;
-use super::{fp8, microscaling};
+use crate::algorithm::math::narrow::{is_narrow, to_f32};
 use crate::algorithm::scalars::{place, read};
 use crate::atom::ptx_type;
 use crate::builder::{Builder, Reg};
@@ -18,8 +19,8 @@ pub(super) fn read_numbers(
     values: &[Rmem],
 ) -> Result<Vec<Scalar>, Error> {
     let from = source.engine().dtype();
-    if matches!(from, DType::E2m1 | DType::E8m0) {
-        return read(b, source)?.iter().map(|bits| microscaling::to_f32(b, from, bits)).collect();
+    if is_narrow(from) {
+        return read(b, source)?.iter().map(|bits| to_f32(b, from, bits)).collect();
     }
     if !from.is_narrow_float() {
         return read(b, source);

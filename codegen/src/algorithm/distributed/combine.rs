@@ -17,8 +17,9 @@ pub(super) type Tuple = Vec<Reg>;
 /// The mask of all lanes.
 const EVERY_LANE: i64 = 0xffff_ffff;
 
-/// A combination of two elements.
-pub enum Combine<'f, G: Group> {
+/// A combination of two elements. `F` stands for a function that is none of those with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Combine<F> {
     /// Sum. f16 and bf16 are summed in f32 and rounded once at the end; integers wrap.
     Sum,
     /// Product, as [`Combine::Sum`].
@@ -37,27 +38,48 @@ pub enum Combine<'f, G: Group> {
     Or,
     /// Exclusive or.
     Xor,
-    /// The element that comes first in an order of all elements.
+    /// Any associative function.
+    By(F),
+}
+
+impl<F> Combine<F> {
+    /// The same with another function.
+    pub fn map<T>(self, f: impl FnOnce(F) -> T) -> Combine<T> {
+        match self {
+            Combine::Sum => Combine::Sum,
+            Combine::Prod => Combine::Prod,
+            Combine::Max(nan) => Combine::Max(nan),
+            Combine::Min(nan) => Combine::Min(nan),
+            Combine::ArgMax(nan) => Combine::ArgMax(nan),
+            Combine::ArgMin(nan) => Combine::ArgMin(nan),
+            Combine::And => Combine::And,
+            Combine::Or => Combine::Or,
+            Combine::Xor => Combine::Xor,
+            Combine::By(function) => Combine::By(f(function)),
+        }
+    }
+}
+
+/// An associative function of tuples, an element of each operand, with the bits of what changes nothing by operand.
+pub enum By<'f, G: Group> {
+    /// The tuple that comes first in an order of all tuples.
     First {
-        /// The order, which decides between any two elements.
+        /// The order, which decides between any two tuples.
         order: Order,
-        /// The order of two elements of which the left one is before the right one along the mode.
+        /// The order of two tuples of which the left one is before the right one along the mode.
         in_a_row: Order,
         /// Bits of what changes nothing, by operand.
         identity: &'f [u64],
     },
-    /// Any associative function.
-    By(By<'f, G>),
-}
-
-/// An associative function of tuples, an element of each operand.
-pub struct By<'f, G: Group> {
-    /// The function of the left tuple, which is before the right one along the mode, and of the right one.
-    pub function: &'f Function<'f, G>,
-    /// Bits of what changes nothing, by operand.
-    pub identity: &'f [u64],
-    /// Whether the function takes branches by its elements, which must not be padding then.
-    pub branches: bool,
+    /// Any other function.
+    Function {
+        /// The function of the left tuple, which is before the right one along the mode, and of the right one.
+        function: &'f Function<'f, G>,
+        /// Bits of what changes nothing, by operand.
+        identity: &'f [u64],
+        /// Whether the function takes branches by its elements, which must not be padding then.
+        branches: bool,
+    },
 }
 
 /// A function of two tuples of registers.
@@ -93,7 +115,11 @@ pub(super) struct Rule<'f, G: Group> {
 impl<'f, G: Group> Rule<'f, G> {
     /// The rule of operands with these dtypes, of which there is at least one: for any two tuples, or for a thread's own elements, of which the
     /// left one is before the right one along the mode.
-    pub(super) fn new(combine: &Combine<'f, G>, operands: &[DType], in_a_row: bool) -> Result<Self, Error> {
+    pub(super) fn new(
+        combine: &Combine<By<'f, G>>,
+        operands: &[DType],
+        in_a_row: bool,
+    ) -> Result<Self, Error> {
         let own = operands[0];
         let plain = |of, identity: &[u64], branches| Rule {
             of,
@@ -116,11 +142,12 @@ impl<'f, G: Group> Rule<'f, G> {
             empty: vec![empty],
         };
         let rule = match combine {
-            Combine::First { order, identity, .. } if !in_a_row => {
-                plain(Of::First(order.clone()), identity, false)
+            Combine::By(By::First { order, in_a_row: next, identity }) => {
+                plain(Of::First(if in_a_row { next } else { order }.clone()), identity, false)
             }
-            Combine::First { in_a_row, identity, .. } => plain(Of::First(in_a_row.clone()), identity, false),
-            Combine::By(by) => plain(Of::By(by.function), by.identity, by.branches),
+            Combine::By(By::Function { function, identity, branches }) => {
+                plain(Of::By(*function), identity, *branches)
+            }
             Combine::Sum => one(Each::Add, Nan::Ignored, zero(wide(own))),
             Combine::Prod => one(Each::Mul, Nan::Ignored, [unit(wide(own)); 2]),
             &Combine::Max(nan) => one(Each::Max, nan, extreme(own, true, nan)),

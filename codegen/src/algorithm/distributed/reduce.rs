@@ -1,6 +1,6 @@
 //! Reductions: over a thread's registers, then over lanes by xor shuffles, then over warps through shared memory.
 
-use super::combine::{Combine, Rule, Tuple};
+use super::combine::{By, Combine, Rule, Tuple};
 use super::through::{Through, batch};
 use super::{Group, LANE_BITS, Tile};
 use crate::builder::Reg;
@@ -22,7 +22,7 @@ pub fn reduce<'f, G: Group>(
     group: &mut G,
     tile: &Tile<'_>,
     mode: usize,
-    combine: &Combine<'f, G>,
+    combine: &Combine<By<'f, G>>,
 ) -> Result<Vec<Vec<Reg>>, G::Error> {
     tile.check(group, "reduce", Some(mode))?;
     let dtypes = tile.dtypes();

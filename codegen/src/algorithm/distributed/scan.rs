@@ -2,7 +2,7 @@
 //! become one, and each block but the first learns what is before it. What holds for a whole block is added to its elements once, at
 //! the end.
 
-use super::combine::{Combine, Rule, Tuple, butterfly};
+use super::combine::{By, Combine, Rule, Tuple, butterfly};
 use super::reduce::by_operand;
 use super::through::{Through, batch};
 use super::{Group, LANE_BITS, Tile, bit_is_set, weigh};
@@ -67,7 +67,7 @@ pub fn scan<'f, G: Group>(
     group: &mut G,
     tile: &Tile<'_>,
     mode: usize,
-    combine: &Combine<'f, G>,
+    combine: &Combine<By<'f, G>>,
     Scan { reverse, exclusive }: Scan,
 ) -> Result<Vec<Vec<Reg>>, G::Error> {
     tile.check(group, "scan", Some(mode))?;

@@ -12,7 +12,9 @@
 use girih_tensor::{DType, Round};
 
 use super::emit::{Emit, X};
+use super::registers::written;
 use crate::algorithm::element::{Each, Rounding};
+use crate::{Builder, Error, Scalar};
 
 /// Whether a dtype is a float that is converted here.
 pub fn is_narrow(dtype: DType) -> bool {
@@ -97,4 +99,19 @@ fn exponent<'e, E: Emit>(x: X<'e, E>) -> X<'e, E> {
     let (negative, nan) = (number.is_negative(), number.is_nan());
     let field = negative.select(zero, field);
     nan.select(x.n(DType::S64, 255), field).cast(DType::U8)
+}
+
+/// The f32 whose bits in a narrow dtype are a u32.
+pub(in crate::algorithm) fn to_f32(b: &mut Builder, from: DType, bits: &Scalar) -> Result<Scalar, Error> {
+    let bits = b.scalar(bits)?;
+    let single = written(b, DType::F32, |e| decode(X::new(e, e.keep(DType::U8, bits)), from).value)?;
+    b.scalar_in(&single, DType::F32)
+}
+
+/// The bits, a u32, of the number of a narrow dtype that is nearest to an f32.
+pub(in crate::algorithm) fn of_f32(b: &mut Builder, to: DType, single: &Scalar) -> Result<Scalar, Error> {
+    let single = b.scalar(single)?;
+    let wide = encoded_in(DType::F32, to);
+    let bits = written(b, wide, |e| encode(X::new(e, e.keep(DType::F32, single)), to).value)?;
+    b.scalar_in(&bits, DType::U32)
 }

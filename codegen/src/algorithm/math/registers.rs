@@ -47,20 +47,26 @@ pub fn compute(b: &mut Builder, op: Each, how: How, dtype: DType, args: &[&Reg])
         let value = element::apply(b, op, how, dtype, args)?;
         return value.ok_or_else(|| refused(String::from("dtypes that the function takes")));
     }
-    let registers = Registers {
-        b: RefCell::new(b),
-        dtype: computed_in(dtype),
-        values: RefCell::default(),
-        error: Cell::default(),
-    };
-    let args: Vec<usize> = args.iter().map(|&reg| registers.keep(dtype, reg.clone())).collect();
-    let result = expand(&registers, op, how, &args);
-    let (_, result) = registers.at(result);
+    written(b, computed_in(dtype), |registers| {
+        let args: Vec<usize> = args.iter().map(|&reg| registers.keep(dtype, reg.clone())).collect();
+        expand(registers, op, how, &args)
+    })
+}
+
+/// The register of a value that is computed in `dtype`.
+pub(super) fn written(
+    b: &mut Builder,
+    dtype: DType,
+    write: impl FnOnce(&Registers<'_>) -> usize,
+) -> Result<Reg, Error> {
+    let (values, error) = Default::default();
+    let registers = Registers { b: RefCell::new(b), dtype, values, error };
+    let (_, result) = registers.at(write(&registers));
     registers.error.take().map_or(Ok(result), Err)
 }
 
 /// Writes instructions on registers. A value is its number in a list.
-struct Registers<'b> {
+pub(super) struct Registers<'b> {
     b: RefCell<&'b mut Builder>,
     dtype: DType,
     values: RefCell<Vec<(DType, Reg)>>,
@@ -69,7 +75,7 @@ struct Registers<'b> {
 }
 
 impl Registers<'_> {
-    fn keep(&self, dtype: DType, reg: Reg) -> usize {
+    pub(super) fn keep(&self, dtype: DType, reg: Reg) -> usize {
         let mut values = self.values.borrow_mut();
         values.push((dtype, reg));
         values.len() - 1

@@ -4,7 +4,7 @@ use girih_layout::Lay;
 use girih_ptx::Special;
 use girih_tensor::{DType, Slice, Tensor};
 
-use super::cache::{GROUPS, Loader};
+use super::cache::Loader;
 use super::fragments::{Queries, Reader};
 use super::interface::Interface;
 use super::result::{Sums, finish};
@@ -12,13 +12,13 @@ use super::rows::{Mask, coordinates};
 use super::share::{KEYS, MAX_PARTS, Share};
 use super::weights::powers;
 use super::{MAX_KEYS, THREADS};
-use crate::algorithm::{CopyWith, clear, convert, copy, cp_async_fence, cp_async_wait, gemm, transform};
+use crate::algorithm::{CopyWith, clear, convert, copy, gemm, transform};
 use crate::attention::scores::{Tanh, adjust};
 use crate::attention::softmax::Softmax;
 use crate::builder::{Builder, Cond, Width};
-use crate::error::narrow;
 use crate::sizes::extent;
-use crate::{Error, Expr, Rmem, Scalar, Smem};
+use crate::sync::CpAsyncRing;
+use crate::{Error, Expr, Rmem, Smem};
 
 /// Where a block works.
 pub(super) struct Place {
@@ -65,26 +65,21 @@ pub(super) fn emit(b: &mut Builder, interface: &mut Interface<'_>) -> Result<(),
     })
 }
 
-/// The pages of the next tile, and the stages of the next tile and of the one before it.
-fn carried([a, b, c, d]: [Scalar; GROUPS], [now, before]: [Scalar; 2]) -> [Scalar; GROUPS + 2] {
-    [a, b, c, d, now, before]
-}
-
 /// Goes through the keys of the part. Shared memory is free where warps share rows.
 fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Share) -> Result<Sums, Error> {
     let (config, thread) = (interface.config, &place.thread);
     let loader = Loader::new(b, interface, [&place.batch, &place.group], share)?;
     let [first, tiles] = share.of_part(b, &place.part)?;
     let queries = load_queries(b, interface, place)?;
-    let stages = config.stages;
+    let ring = CpAsyncRing::new(config.stages, true)?;
     b.comment("the first tiles");
-    for stage in 0..stages - 1 {
+    for stage in 0..ring.ahead() {
         let at = &first + stage;
         let pages = loader.pages(b, &at)?;
         b.if_(&Cond::less(&Expr::from(stage), &tiles), |b| {
             loader.load(b, thread, &at, &pages, &Expr::from(stage))
         })?;
-        cp_async_fence(b);
+        ring.commit(b);
     }
     let (scale, inner) = interface.scales(b, &place.group)?;
     let mask = Mask::new(interface, share, &place.query);
@@ -95,7 +90,7 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
     let readers_of_all = readers(thread)?;
     let [keys, values] = &readers_of_all;
     // Q has come with the first tile.
-    cp_async_wait(b, narrow("stages", stages - 2)?);
+    ring.wait(b)?;
     b.barrier();
     let kept = match config.keeps_queries() {
         true => Some(Queries::kept(b, config, &queries, thread)?),
@@ -115,23 +110,21 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
     ];
     let softmax = Softmax::of_warp(b, &config.scores_mma()?, [&of_scores, &of_output], &scale)?;
     softmax.clear(b)?;
-    let ahead = loader.pages(b, &(&first + (stages - 1)))?;
-    // The stage of the tile, and that of the tile before, which a division would find too slowly.
-    let state = [0, stages - 1].map(|stage| Scalar::new(DType::U32, stage as f64));
+    let ahead = loader.pages(b, &(&first + ring.ahead()))?;
+    // A division would find the stages too slowly.
+    let state = ring.state(b, 1);
     b.comment("the tiles of the part");
-    b.fold_range(&tiles, carried(ahead, state), |b, turn, state: [Scalar; GROUPS + 2]| {
-        let [pages @ .., now, before] = state;
-        let [stage, freed] = [b.index_of(&now)?, b.index_of(&before)?];
-        let [stage, freed] = [b.bounded(&stage, stages - 1)?, b.bounded(&freed, stages - 1)?];
-        cp_async_wait(b, narrow("stages", stages - 2)?);
+    b.fold_range(&tiles, ahead, |b, turn, pages| {
+        let (stage, freed) = (state.read(b), state.write(b));
+        ring.wait(b)?;
         // After this barrier every warp has read the tile before, so that its stage may be overwritten.
         b.barrier();
-        let next = turn + (stages - 1);
+        let next = turn + ring.ahead();
         let tile = &first + &next;
         // As a variable of this turn, so that what follows from the thread takes no registers beside the sums.
         let local = b.bounded(thread, i64::from(THREADS) - 1)?;
         b.if_(&Cond::less(&next, &tiles), |b| loader.load(b, &local, &tile, &pages, &freed))?;
-        cp_async_fence(b);
+        ring.commit(b);
         let ahead = loader.pages(b, &(&tile + 1))?;
         clear(b, &scores)?;
         let again;
@@ -176,8 +169,8 @@ fn attend(b: &mut Builder, interface: &Interface<'_>, place: &Place, share: &Sha
                 gemm(b, &config.atom(), &p, &v, &sums)?;
             }
         }
-        let following = (&now + 1.0).select(&now.less(stages as f64 - 1.0), 0.0);
-        Ok(carried(ahead, [following, now]))
+        state.advance(b);
+        Ok(ahead)
     })?;
     if config.shares_rows() {
         // What the warps add up takes the place of the last tiles.

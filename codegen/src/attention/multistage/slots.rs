@@ -3,15 +3,15 @@
 //! K tiles and V tiles alternate in one ring of slots of the same size. Each step
 //! of the mainloop uses one tile, and loads another one into the slot of the previous step, which all warps have left at the barrier.
 
-use girih_ptx::{Opcode, Operand, Type};
 use girih_tensor::{DType, Slice, Tensor};
 
 use super::config::{Multistage, SharedTile};
-use crate::algorithm::{CopyWith, copy, cp_async_fence, cp_async_wait};
+use crate::algorithm::{CopyWith, copy};
 use crate::attention::{AttentionConfig, MAX_LENGTH, Tensor4};
-use crate::builder::{Builder, Cond, Reg, SHARED_ALIGN, Width};
+use crate::builder::{Builder, Cond, SHARED_ALIGN};
 use crate::engine::element_bytes;
 use crate::sizes::{shape_tiler, static_size};
+use crate::sync::{CpAsyncRing, RingState};
 use crate::tiled::copy::TiledCopy;
 use crate::{Error, Expr, Gmem, Rmem, Smem};
 
@@ -141,12 +141,10 @@ fn walk(
 pub(super) struct Slots<'a> {
     /// The ways of keys and of values.
     ways: &'a [Way; 2],
-    /// A slot; its address is in `places`.
-    slot: Slot,
-    /// The addresses of the slots: first that of the item in use, then those of the items that follow, last that of the item before.
-    places: Vec<Reg>,
-    range: (i64, i64),
-    is_asynchronous: bool,
+    /// The first slot.
+    first: Slot,
+    ring: CpAsyncRing,
+    state: RingState,
     /// The keys and the values of the sequence, (Row,HeadDim) each.
     matrices: [&'a Tensor<Gmem>; 2],
     /// The number of tiles of keys. The last one comes first.
@@ -154,32 +152,27 @@ pub(super) struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    /// This many slots from `first` on, of which the first one is for the first item.
+    /// The slots of `ring` from `first` on, of which the first one is for the first item.
     #[track_caller]
     pub(super) fn new(
         b: &mut Builder,
-        (first, count): (&Slot, i64),
+        (first, ring): (&Slot, CpAsyncRing),
         ways: &'a [Way; 2],
-        is_asynchronous: bool,
         matrices: [&'a Tensor<Gmem>; 2],
         tiles: &'a Expr,
     ) -> Result<Slots<'a>, Error> {
-        let mut places = Vec::new();
-        for number in 0..count {
-            let place = b.reg(Type::U32);
-            let address = b.operand(&(&first.address + number * first.bytes()?), Width::W32)?;
-            b.inst(Opcode::Mov, &[Type::U32.into()], vec![Operand::from(&place), address]);
-            places.push(place);
-        }
-        let range = (first.address.range().0, (&first.address + count * first.bytes()?).range().1);
-        Ok(Slots { ways, slot: first.clone(), places, range, is_asynchronous, matrices, tiles })
+        let state = ring.state(b, first.bytes()?);
+        Ok(Slots { ways, first: first.clone(), ring, state, matrices, tiles })
     }
 
-    /// The slot of the item that is `ahead` items behind that in use: of keys, whose `kind` is 0, or of values.
-    pub(super) fn slot(&self, b: &mut Builder, ahead: usize, kind: usize) -> Slot {
-        let ((lower, upper), [_, columns]) = (self.range, self.ways[kind].extents);
-        let address = b.var(&self.places[ahead], lower, upper, SHARED_ALIGN);
-        Slot { address, ..self.slot.of_columns(columns) }
+    /// The slot of the item in use: of keys, whose `kind` is 0, or of values.
+    pub(super) fn slot(&self, b: &mut Builder, kind: usize) -> Slot {
+        self.slot_at(&self.state.read(b), kind)
+    }
+
+    fn slot_at(&self, offset: &Expr, kind: usize) -> Slot {
+        let slot = self.first.of_columns(self.ways[kind].extents[1]);
+        Slot { address: &slot.address + offset, ..slot }
     }
 
     /// The number of the tile of keys of a turn.
@@ -187,43 +180,39 @@ impl<'a> Slots<'a> {
         b.bounded(&(&(self.tiles - turn) + -1), MAX_LENGTH / self.ways[0].extents[0])
     }
 
-    /// Loads item `2 turn + index`, if there is such an item, into the slot that is `ahead` slots further on.
+    /// Loads item `2 turn + index`, if there is such an item, into the slot at `offset`.
     #[track_caller]
-    fn load(&self, b: &mut Builder, turn: &Expr, index: usize, ahead: usize) -> Result<(), Error> {
+    fn load(&self, b: &mut Builder, turn: &Expr, index: usize, offset: &Expr) -> Result<(), Error> {
         let of_turn = turn + (index / 2) as i64;
         b.if_(&Cond::less(&of_turn, self.tiles), |b| {
             let tile = self.tile(b, &of_turn)?;
-            let slot = self.slot(b, ahead, index % 2);
+            let slot = self.slot_at(offset, index % 2);
             self.ways[index % 2].load(b, self.matrices[index % 2], &tile, &slot)
         })?;
-        if self.is_asynchronous {
-            cp_async_fence(b);
-        }
+        self.ring.commit(b);
         Ok(())
     }
 
     /// Loads the first items. What has been copied before belongs to the first one.
     #[track_caller]
     pub(super) fn begin(&self, b: &mut Builder) -> Result<(), Error> {
-        (0..self.places.len() - 1).try_for_each(|item| self.load(b, &Expr::from(0), item, item))
+        let bytes = self.first.bytes()?;
+        (0..self.ring.ahead())
+            .try_for_each(|item| self.load(b, &Expr::from(0), item as usize, &Expr::from(item * bytes)))
     }
 
     /// Waits for item `2 turn + index`, and for all warps to have left the item before; loads another one into the slot that they left.
     #[track_caller]
     pub(super) fn wait(&self, b: &mut Builder, turn: &Expr, index: usize) -> Result<(), Error> {
-        let last = self.places.len() - 1;
-        if self.is_asynchronous {
-            cp_async_wait(b, last as u32 - 1);
-        }
+        self.ring.wait(b)?;
         b.barrier();
-        self.load(b, turn, index + last, last)
+        let offset = self.state.write(b);
+        self.load(b, turn, index + self.ring.ahead() as usize, &offset)
     }
 
     /// Goes on to the next item.
     #[track_caller]
-    pub(super) fn advance(&self, b: &mut Builder) -> Result<(), Error> {
-        let mut next = self.places.clone();
-        next.rotate_left(1);
-        b.move_all(&self.places, &next)
+    pub(super) fn advance(&self, b: &mut Builder) {
+        self.state.advance(b);
     }
 }

@@ -13,9 +13,9 @@ use girih_ptx::Special;
 use girih_tensor::Tensor;
 
 use super::Sums;
-use crate::algorithm::{clear, cp_async_fence, cp_async_wait, cp_async_wait_all, gemm};
+use crate::algorithm::{clear, gemm};
 use crate::builder::Builder;
-use crate::error::narrow;
+use crate::sync::CpAsyncRing;
 use crate::tiled::mma::Operand;
 use crate::{Error, Expr, Gmem, Rmem, Smem, TiledCopy, TiledMma};
 
@@ -159,6 +159,7 @@ impl MultistageMainloop {
 /// The loop over the k-tiles of a tile of C, with `stages - 1` k-tiles in flight ahead.
 struct Loop {
     multistage: Multistage,
+    ring: CpAsyncRing,
     loads: [TileLoad; 2],
     fragments: [FragmentLoad; 2],
     registers: Vec<[Tensor<Rmem>; 2]>, // (FrgV,RestX,KAtoms) each
@@ -205,13 +206,15 @@ impl Loop {
             registers.push([fragment(Operand::A)?, fragment(Operand::B)?]);
         }
         let k_blocks = multistage.k_blocks(mainloop.tile[2]);
-        Ok(Loop { multistage, loads, fragments, registers, sums, k_tiles, k_blocks })
+        // Copies through registers are never in flight.
+        let ring = CpAsyncRing::new(multistage.stages, loads.iter().any(TileLoad::is_asynchronous))?;
+        Ok(Loop { multistage, ring, loads, fragments, registers, sums, k_tiles, k_blocks })
     }
 
     fn emit(&self, b: &mut Builder) -> Result<(), Error> {
-        let stages = self.multistage.stages;
+        let ring = &self.ring;
         b.comment("prologue: the first stages");
-        for stage in 0..stages - 1 {
+        for stage in 0..ring.ahead() {
             self.load_tile(b, &Expr::from(stage), &Expr::from(stage))?;
             self.store_tile(b, &Expr::from(stage))?;
         }
@@ -223,9 +226,8 @@ impl Loop {
         }
         b.comment("mainloop");
         b.for_range(&(&self.k_tiles.end - &self.k_tiles.start), |b, tile| {
-            let stage = tile.rem(stages)?;
-            let next = (tile + 1).rem(stages)?;
-            let fetched = tile + (stages - 1);
+            let (stage, next) = (ring.stage(tile)?, ring.stage(&(tile + 1))?);
+            let fetched = tile + ring.ahead();
             for block in 0..self.k_blocks {
                 let last = block == self.k_blocks - 1;
                 if !ahead {
@@ -234,7 +236,7 @@ impl Loop {
                     self.load_fragments(b, block + 1, &stage)?;
                 }
                 if last {
-                    self.store_tile(b, &fetched.rem(stages)?)?;
+                    self.store_tile(b, &ring.stage(&fetched)?)?;
                     // After this barrier every warp has read this tile's last fragments, so that its stage may be overwritten.
                     self.wait(b)?;
                     if ahead {
@@ -242,16 +244,14 @@ impl Loop {
                     }
                 }
                 if block == 0 {
-                    self.load_tile(b, &fetched, &fetched.rem(stages)?)?;
+                    self.load_tile(b, &fetched, &ring.stage(&fetched)?)?;
                 }
                 let [a, operand_b] = self.registers_of(block);
                 gemm(b, &self.multistage.atom, a, operand_b, &self.sums.values)?;
             }
             Ok(())
         })?;
-        if self.is_asynchronous() {
-            cp_async_wait_all(b);
-        }
+        ring.drain(b);
         Ok(())
     }
 
@@ -260,9 +260,7 @@ impl Loop {
         for load in &self.loads {
             load.emit(b, &(&self.k_tiles.start + tile), stage)?;
         }
-        if self.is_asynchronous() {
-            cp_async_fence(b);
-        }
+        self.ring.commit(b);
         Ok(())
     }
 
@@ -273,16 +271,9 @@ impl Loop {
 
     /// Waits until the next tile has arrived, for all threads.
     fn wait(&self, b: &mut Builder) -> Result<(), Error> {
-        if self.is_asynchronous() {
-            cp_async_wait(b, narrow("stages", self.multistage.stages - 2)?);
-        }
+        self.ring.wait(b)?;
         b.barrier();
         Ok(())
-    }
-
-    /// Whether any copy may be in flight after its instruction.
-    fn is_asynchronous(&self) -> bool {
-        self.loads.iter().any(TileLoad::is_asynchronous)
     }
 
     fn registers_of(&self, block: i64) -> &[Tensor<Rmem>; 2] {

@@ -4,10 +4,14 @@
 //! `benches/records/2026-11-30-h200-random.md` says how well. [`STEP`], [`ODD`], [`STREAM`] and [`MULTICAST`] are set by what large products, which power
 //! limits, were measured to take.
 
-use girih_codegen::gemm::{GemmConfig, Schedule, Store};
+use girih_codegen::gemm::{Schedule, Store};
 
-use super::plans::together;
+use super::plan::Plan;
 use crate::gemm::Problem;
+
+/// By how much the expected times of the fastest configurations are off: the root of the mean square of their logarithms, of the products
+/// that the constants fit.
+pub const ERROR: f64 = 0.17;
 
 /// Cycles of an SM in a microsecond.
 const CLOCK: f64 = 1750.0;
@@ -55,39 +59,6 @@ impl Work {
     }
 }
 
-/// How a kernel of warpgroups computes.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::gemm) struct Way {
-    /// Rows and columns of a tile in elements, and its bytes along K.
-    pub(super) tile: [i64; 3],
-    /// Teams of warpgroups that take tiles in alternation.
-    pub(super) teams: i64,
-    pub(super) stages: i64,
-    pub(super) multicast: i64,
-    pub(super) schedule: Schedule,
-    /// Whether C is stored from registers.
-    pub(super) direct: bool,
-    /// Whether the kernel may begin before the one before it has ended.
-    pub(super) early: bool,
-}
-
-impl Way {
-    /// How a configuration computes, if it is one of warpgroups.
-    pub(in crate::gemm) fn of(config: &GemmConfig) -> Option<Way> {
-        let parts = config.mainloop.warp_specialized()?;
-        let [rows, columns, depth] = config.tile;
-        Some(Way {
-            tile: [rows, columns, depth * i64::from(parts.atom.a_type.bits()) / 8],
-            teams: parts.teams,
-            stages: parts.stages,
-            multicast: parts.multicast,
-            schedule: config.schedule,
-            direct: matches!(config.store, Store::Direct { .. }),
-            early: config.programmatic,
-        })
-    }
-}
-
 /// The time that a kernel is expected to take, in microseconds by its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
@@ -115,39 +86,55 @@ fn parts(of: f64, each: f64) -> f64 {
     (of / each).ceil()
 }
 
-/// The cost of some work done in a way on this many SMs.
-pub(in crate::gemm) fn cost(work: &Work, way: &Way, multiprocessors: u32) -> Cost {
+/// The blocks that run at a time, where this many are a cluster: the SMs of a cluster are neighbours, and of an H200's 132 only 120
+/// make up clusters of 4 or 8 (`cuOccupancyMaxActiveClusters`).
+pub(super) fn together(multiprocessors: i64, cluster: i64) -> i64 {
+    if cluster > 2 { multiprocessors * 10 / 11 } else { multiprocessors }
+}
+
+/// The cost of some work by a plan that stores C so and has this many stages, on this many SMs.
+pub(in crate::gemm) fn cost(
+    work: &Work,
+    plan: &Plan,
+    (store, stages): &(Store, i64),
+    multiprocessors: u32,
+) -> Cost {
     let ([m, n, k], [element, output]) = (work.mnk, work.bytes);
-    let [rows, columns, depth] = way.tile.map(|extent| extent as f64);
-    let (shares, cluster) = match way.schedule {
+    let [rows, columns, depth] = [plan.tile[0], plan.tile[1], plan.depth].map(|extent| extent as f64);
+    let (shares, cluster) = match plan.schedule {
         Schedule::SplitK { parts, cluster } => (parts as f64, cluster),
-        _ => (1.0, way.multicast),
+        _ => (1.0, plan.multicast),
     };
     let slots = together(i64::from(multiprocessors.max(1)), cluster) as f64;
     // The tiles of a multicast are below each other: a cluster at the end of C has some that are empty.
-    let below = way.multicast as f64;
+    let below = plan.multicast as f64;
     let tiles = parts(parts(m, rows), below) * below * parts(n, columns) * work.batches;
 
     // A step is a tile along K. An instruction takes 64 rows and 32 bytes of them, and reads both operands from shared memory:
     // max(Columns / 2, (64 + Columns) / 4) cycles.
     let instruction = (columns / 2.0).max((64.0 + columns) / 4.0);
     let products = rows / 64.0 * (depth / 32.0) * instruction + STEP;
-    let products = if way.multicast > 1 { products * MULTICAST } else { products };
-    let products = if columns > 64.0 && columns % 64.0 != 0.0 { products * ODD } else { products };
+    let products = if plan.multicast > 1 { products * MULTICAST } else { products };
+    let products = if columns > 64.0 && plan.tile[1] % 64 != 0 { products * ODD } else { products };
     let arrives = (rows.min(m) + columns.min(n) / below) * depth / L2;
-    let waits = LATENCY / way.stages as f64;
+    let waits = LATENCY / *stages as f64;
     // The fourth root of the sum of fourth powers: close to the largest, and more where two are close.
-    let step = [products, arrives, waits].into_iter().map(|cycles| cycles.powi(4)).sum::<f64>().sqrt().sqrt();
+    let fourth = |cycles: f64| (cycles * cycles) * (cycles * cycles);
+    let step = (fourth(products) + fourth(arrives) + fourth(waits)).sqrt().sqrt();
     let along_k = parts(k * element, depth);
     // Each block has some of K.
     let main = if shares > along_k.max(1.0) { f64::INFINITY } else { parts(along_k, shares) * step };
 
-    let store = if way.direct { DIRECT } else { 1.0 } * rows.min(m) * columns.min(n) * output / STORED;
+    let store = if matches!(store, Store::Direct { .. }) { DIRECT } else { 1.0 }
+        * rows.min(m)
+        * columns.min(n)
+        * output
+        / STORED;
     let turns = parts(tiles * shares, slots);
     // Products hide no more than they take.
-    let hidden = (store * HIDDEN[usize::from(way.teams > 1)]).min(main);
+    let hidden = (store * HIDDEN[usize::from(plan.teams > 1)]).min(main);
     let stores = store + (turns - 1.0).max(0.0) * (store - hidden);
-    let (main, stores, exchange) = match way.schedule {
+    let (main, stores, exchange) = match plan.schedule {
         Schedule::Persistent { .. } => (turns * main, stores, 0.0),
         Schedule::Raster { .. } => (turns * main, turns * store, 0.0),
         Schedule::SplitK { parts, cluster } if parts == cluster => {
@@ -159,14 +146,14 @@ pub(in crate::gemm) fn cost(work: &Work, way: &Way, multiprocessors: u32) -> Cos
         }
         // Tiles that are left over are shared by all blocks.
         Schedule::StreamK { .. } => {
-            let left = tiles % slots;
-            let blocks = (slots / left.max(1.0)).min(along_k);
-            let met = if left > 0.0 { MEETING + blocks * HANDED } else { 0.0 };
+            let last = tiles - (turns - 1.0) * slots;
+            let blocks = (slots / last.max(1.0)).min(along_k);
+            let met = if last < slots { MEETING + blocks * HANDED } else { 0.0 };
             ((STREAM * tiles * main / slots).max(main.min(4.0 * step)), stores, met)
         }
     };
     let traffic = work.batches * ((m * k + n * k) * element + m * n * output) / MEMORY;
-    let start = START - if way.early { EARLY } else { 0.0 };
+    let start = START - if plan.early { EARLY } else { 0.0 };
     let [start, products, stores, exchange, memory] =
         [start, main, stores, exchange, traffic].map(|cycles| cycles / CLOCK);
     Cost { start, products, stores, exchange, memory }

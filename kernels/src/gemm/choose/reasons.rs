@@ -3,9 +3,9 @@
 use girih_codegen::Operand;
 use girih_codegen::gemm::{GemmConfig, Major, Schedule, Store};
 
-use super::plans::Rule;
-use super::recorded::{recorded, shipped};
-use super::{Hardware, KernelKind, LARGE, by_warpgroups, choose, fastest, tensor};
+use super::inputs::Input;
+use super::space::Rule;
+use super::{Hardware, KernelKind, LARGE, by_warpgroups, choose, shipped};
 use crate::Error;
 use crate::gemm::records::product_of;
 use crate::gemm::repitch::{Copying, copied};
@@ -36,34 +36,18 @@ pub fn reasons(
     let hardware = hardware.into();
     let (config, multiprocessors) = (choose(problem, kind, hardware)?, hardware.multiprocessors);
     let mut reasons = vec![("kernel", family(problem, kind))];
-    match (kind, tensor(problem)) {
-        _ if problem.mixed_input().is_some() => {
-            let [m, n, k] = config.tile;
-            let why = "weights are the rows, whose A is converted in registers, and the columns are the fewest that hold all tokens";
-            reasons.push(("tile", format!("{m}x{n}x{k}: {why}")));
-        }
-        (KernelKind::Sm90, Some(input)) if input.of_warps().is_none() => {
-            let [m, n, k] = config.tile;
-            let record = followed(problem, kind, multiprocessors);
-            let why = match &record {
-                Ok(Some(record)) => fastest_of(record),
-                _ => why(fastest(problem, input, multiprocessors).1, multiprocessors),
-            };
-            reasons.push(("tile", format!("{m}x{n}x{k}: {why}")));
-            reasons.extend(record.err().map(|why| ("record", why)));
-        }
-        _ => {
-            let [m, n, k] = config.tile;
-            let why = if config.tile[..2] == LARGE && kind == KernelKind::Sm80 {
-                String::from(
-                    "a block has shared memory for it, and it finishes before two blocks of the usual one on each SM",
-                )
-            } else {
-                format!("the usual tile of this family for {}", problem.dtype())
-            };
-            reasons.push(("tile", format!("{m}x{n}x{k}: {why}")));
-        }
-    }
+    let [m, n, k] = config.tile;
+    let record = followed(problem, kind, multiprocessors);
+    let why = match &record {
+        Ok(Some(record)) => fastest_of(record)?,
+        _ if config.mainloop.warp_specialized().is_some() => why(problem, multiprocessors),
+        _ if config.tile[..2] == LARGE => String::from(
+            "a block has shared memory for it, and it finishes before two blocks of the usual one on each SM",
+        ),
+        _ => format!("the usual tile of this family for {}", problem.dtype()),
+    };
+    reasons.push(("tile", format!("{m}x{n}x{k}: {why}")));
+    reasons.extend(record.err().map(|why| ("record", why)));
     if config.c_major != problem.c().major() {
         let of = if config.c_major == Major::Mn { "columns" } else { "rows" };
         reasons.push((
@@ -82,8 +66,7 @@ pub fn reasons(
     reasons.push(("store", store(&config)));
     reasons.extend(copies(problem, &config)?);
     if config.programmatic {
-        let why =
-            "may begin before the kernel before it has ended, since it is short or ends with few blocks";
+        let why = "may begin before the kernel before it has ended, so that less of its start is waited for";
         reasons.push(("start", String::from(why)));
     }
     Ok(reasons)
@@ -96,7 +79,7 @@ fn family(problem: &Problem, kind: KernelKind) -> String {
             format!("simt: the CUDA cores multiply {dtype}, which tensor cores would round to tf32")
         }
         KernelKind::Sm80 => match () {
-            () if tensor(problem).is_some_and(|input| input.of_warps().is_some()) => {
+            () if Input::of(problem).is_some_and(|input| !input.is_of_warpgroups()) => {
                 format!("sm80: warps multiply {dtype} on the tensor cores of every GPU from sm_80 on")
             }
             () if problem.pointers().is_some() => format!(
@@ -109,7 +92,7 @@ fn family(problem: &Problem, kind: KernelKind) -> String {
                 "sm80: wgmma takes {dtype} only where A and B are contiguous along K, and copying them first would cost more than it saves"
             ),
         },
-        KernelKind::Sm90 if tensor(problem).is_some_and(|input| input.of_warps().is_some()) => {
+        KernelKind::Sm90 if Input::of(problem).is_some_and(|input| !input.is_of_warpgroups()) => {
             format!("sm90: warps multiply {dtype} by the larger instructions of sm_90; wgmma has none for it")
         }
         KernelKind::Sm90 => {
@@ -128,10 +111,11 @@ fn followed(
     let Some(records) = shipped(multiprocessors).map_err(|error| over(error.to_string()))? else {
         return Ok(None);
     };
-    let found = recorded(problem, kind, records).map_err(|error| over(error.to_string()))?;
+    let found = records.follow(problem, kind).map_err(|error| over(error.to_string()))?;
+    let other = kind == KernelKind::Sm90 && !problem.is_invariant();
     match (found, records.find(problem)) {
         (Some((_, record)), _) => Ok(Some(record)),
-        (None, Ok(Some((_, record)))) if !problem.is_invariant() => Err(over(format!(
+        (None, Ok(Some((_, record)))) if other => Err(over(format!(
             "that of {} names `{}`, which leaves no registers for what is computed of the sums",
             record.date, record.config
         ))),
@@ -140,17 +124,20 @@ fn followed(
 }
 
 /// Why a record counts: what was measured, where and when.
-fn fastest_of(record: &Record) -> String {
+fn fastest_of(record: &Record) -> Result<String, Error> {
     let Record { machine, driver, date, micros, .. } = record;
-    let product = product_of(record);
-    format!(
+    let product = product_of(record)?;
+    Ok(format!(
         "the fastest that was measured for {product}: {micros:.2} us on {machine}, driver {driver}, {date}"
-    )
+    ))
 }
 
 /// Why a rule names the tile.
-fn why(rule: Rule, multiprocessors: u32) -> String {
-    match rule {
+fn why(problem: &Problem, multiprocessors: u32) -> String {
+    match Rule::of(problem) {
+        Rule::Weights => String::from(
+            "weights are the rows, whose A is converted in registers, and the columns are the fewest that hold all tokens",
+        ),
         Rule::Invariant => String::from("one tile for any M, so that rows of C have the same bits"),
         Rule::Groups => format!(
             "of the tiles for groups, the one with which the last of {multiprocessors} SMs is expected to finish first"

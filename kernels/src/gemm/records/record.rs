@@ -4,32 +4,40 @@ use girih_codegen::gemm::{Batch, Major};
 use girih_device::{Limits, Record};
 use girih_tensor::DType;
 
-use crate::gemm::{GemmConfig, Problem, described};
+use super::Fields;
+use crate::Error;
+use crate::gemm::choose::Plan;
+use crate::gemm::{GemmConfig, Problem};
 
-/// How a record says that accumulators are promoted.
-const PROMOTED: &str = ", promoted sums";
-
-/// The record of a configuration that was measured on a device of these limits at that day: its microseconds, and those of the configuration that
+/// The record of a configuration of warpgroups that was measured on a device of these limits at that day: its microseconds, and those of the configuration that
 /// [`choose`](crate::gemm::choose()) named then.
+///
+/// # Errors
+/// [`Error::Kernel`] for a configuration that is not one of warpgroups.
 pub fn record(
     problem: &Problem,
     config: &GemmConfig,
     limits: &Limits,
     date: &str,
     [micros, chosen_micros]: [f64; 2],
-) -> Record {
-    Record {
+) -> Result<Record, Error> {
+    let Some(plan) = Plan::of(config) else {
+        let accepted = "configurations of warpgroups are accepted";
+        return Err(Error::Kernel { kernel: "a record", dtype: problem.dtype().name(), accepted });
+    };
+    Ok(Record {
         machine: Record::machine(limits),
         driver: Record::driver(limits),
         date: date.into(),
         problem: record_key(problem),
-        config: described(config),
+        config: plan.to_string(),
         micros,
         chosen_micros,
-    }
+    })
 }
 
-/// What the fastest configuration for a problem depends on: extents with C's rows contiguous, dtypes, layouts and alignments.
+/// What the fastest configuration for a problem depends on, as fields: extents with C's rows contiguous, dtypes, layouts, and the bytes of which
+/// addresses are multiples.
 ///
 /// # Examples
 /// ```
@@ -37,35 +45,31 @@ pub fn record(
 /// use girih_tensor::DType;
 ///
 /// let problem = Problem::new(DType::Bf16, [16, 64, 256], Layout::Tn)?;
-/// assert!(record_key(&problem).starts_with("16x64x256 bf16 to bf16, A (16,256):(256,1) at multiples of 16 bytes, B "));
+/// assert!(record_key(&problem).starts_with("mnk=16x64x256 input=bf16 output=bf16 sums=f32 a=(16,256):(256,1) a_align=16 b="));
 /// # Ok::<(), girih_kernels::Error>(())
 /// ```
 pub fn record_key(problem: &Problem) -> String {
-    let [a, b, c] = [("A", problem.a()), ("B", problem.b()), ("C", problem.c())]
-        .map(|(name, matrix)| format!("{name} {matrix} at multiples of {} bytes", matrix.alignment()));
-    let sums = match problem.sums() {
-        DType::F16 => ", sums of f16",
-        _ if problem.promotes() => PROMOTED,
-        _ => "",
-    };
+    let [a, b, c] = [("a", problem.a()), ("b", problem.b()), ("c", problem.c())].map(|(name, matrix)| {
+        let layout = matrix.to_string().replace(' ', "-");
+        format!(" {name}={layout} {name}_align={}", matrix.alignment())
+    });
+    let sums = if problem.promotes() { PROMOTED } else { problem.sums().name() };
     let scales = match problem.mixed_input() {
-        Some(mixed) => format!(", B of {} with scales of {}", mixed.dtype, mixed.scale),
-        None => String::from(if problem.block_scales().is_some() { ", blocks with scales" } else { "" }),
+        Some(mixed) => format!(" scales={}/{}", mixed.dtype, mixed.scale),
+        None => String::from(if problem.block_scales().is_some() { " scales=blocks" } else { "" }),
     };
-    let several = if problem.batch() == Batch::Single { "" } else { "several of " };
+    let products = if problem.batch() == Batch::Single { "" } else { " products=several" };
     let [m, n, k] = problem.oriented(Major::K).0.mnk();
-    let dtypes = format!("{} to {}", problem.dtype(), problem.output());
-    format!("{several}{m}x{n}x{k} {dtypes}{sums}{scales}, {a}, {b}, {c}")
+    let [input, output] = [problem.dtype(), problem.output()];
+    format!("mnk={m}x{n}x{k} input={input} output={output} sums={sums}{a}{b}{c}{scales}{products}")
 }
 
-/// The part of a record's problem that is no matrix: `512x512x512 bf16 to bf16` for instance.
-pub(in crate::gemm) fn product_of(record: &Record) -> &str {
-    record.problem.split(", A ").next().unwrap_or_default()
-}
+/// How a record says that accumulators are promoted.
+const PROMOTED: &str = "promoted";
 
 /// M, N, K with C's rows contiguous, if a record is one of a single product of plain elements.
 pub fn record_mnk(record: &Record) -> Option<[i64; 3]> {
-    Product::read(product_of(record)).map(|product| product.mnk)
+    Product::read(record).ok().flatten().map(|product| product.mnk)
 }
 
 /// How wide elements and accumulators are: products that differ in nothing else take the same time by the same plan.
@@ -96,14 +100,39 @@ impl Product {
         is_plain.then(|| Product { mnk: problem.oriented(Major::K).0.mnk(), kind })
     }
 
-    /// That of a record's text.
-    pub(super) fn read(text: &str) -> Option<Product> {
-        let promoted = text.strip_suffix(PROMOTED);
-        let words: Vec<&str> = promoted.unwrap_or(text).split(' ').collect();
-        let [extents, from, "to", to] = words[..] else { return None };
-        let mnk: Vec<i64> = extents.split('x').map(str::parse).collect::<Result<_, _>>().ok()?;
-        let bits = |name: &str| name.parse::<DType>().ok().map(DType::bits);
-        let kind = Kind { bits: [bits(from)?, bits(to)?], promotes: promoted.is_some() };
-        Some(Product { mnk: mnk.try_into().ok()?, kind })
+    /// That of a record, if it is one of a single product without scales whose accumulators are the usual ones.
+    ///
+    /// # Errors
+    /// [`Error::Field`].
+    pub(super) fn read(record: &Record) -> Result<Option<Product>, Error> {
+        let mut fields = Fields::read(&record.problem)?;
+        let mnk = fields.take("mnk", "M x N x K", |text| {
+            let extents: Option<Vec<i64>> = text.split('x').map(|extent| extent.parse().ok()).collect();
+            extents?.try_into().ok()
+        })?;
+        let dtype = |text: &str| text.parse::<DType>().ok();
+        let input = fields.take("input", "the dtype of A and B", dtype)?;
+        let output = fields.take("output", "the dtype of C", dtype)?;
+        let sums = fields.take("sums", "a dtype, or `promoted`", |text| match text {
+            PROMOTED => Some(None),
+            other => dtype(other).map(Some),
+        })?;
+        let any = |text: &str| (!text.is_empty()).then_some(());
+        for name in ["a", "a_align", "b", "b_align", "c", "c_align"] {
+            fields.take(name, "a matrix, and the bytes of which its address is a multiple", any)?;
+        }
+        let others =
+            [fields.find("scales", "what has scales", any)?, fields.find("products", "several", any)?];
+        fields.end("mnk, input, output, sums, the matrices a, b and c, scales and products")?;
+        let kind = Kind { bits: [input, output].map(DType::bits), promotes: sums.is_none() };
+        let is_plain = others == [None; 2] && sums != Some(DType::F16);
+        Ok(is_plain.then_some(Product { mnk, kind }))
     }
+}
+
+/// The product of a record for a person: `512x512x512 bf16 to bf16` for instance.
+pub(in crate::gemm) fn product_of(record: &Record) -> Result<String, Error> {
+    let mut fields = Fields::read(&record.problem)?;
+    let mut word = |name| fields.take(name, "a word", |text| Some(String::from(text)));
+    Ok(format!("{} {} to {}", word("mnk")?, word("input")?, word("output")?))
 }

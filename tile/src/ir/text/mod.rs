@@ -32,8 +32,8 @@ pub(in crate::ir) use print::op_text;
 use girih_tensor::DType;
 
 use super::{Combine, Nan};
+use crate::dtype::Const;
 use crate::dtype::number::encode;
-use crate::dtype::{Const, is_integer, is_signed};
 use crate::fit;
 
 const COMBINES: &[(&str, Combine)] = &[
@@ -50,15 +50,15 @@ const COMBINES: &[(&str, Combine)] = &[
     ("and", Combine::And),
     ("or", Combine::Or),
     ("xor", Combine::Xor),
-    ("region", Combine::Region),
+    ("region", Combine::By(())),
 ];
 
 /// The bits of a constant as text: a number, if it is read back as these bits.
 fn constant_text(dtype: DType, bits: u64) -> String {
     let text = match dtype {
         DType::Bool => (bits != 0).to_string(),
-        _ if is_signed(dtype) => fit::signed(bits, dtype.bits()).to_string(),
-        _ if is_integer(dtype) => bits.to_string(),
+        _ if dtype.is_signed() => fit::signed(bits, dtype.bits()).to_string(),
+        _ if dtype.is_integer() => bits.to_string(),
         DType::F64 => format!("{:?}", f64::from_bits(bits)),
         DType::F32 | DType::Tf32 => format!("{:?}", f32::from_bits(fit::low(bits))),
         DType::F16 => format!("{:?}", half::f16::from_bits(fit::half(bits)).to_f32()),
@@ -77,7 +77,7 @@ fn constant_bits(dtype: DType, text: &str) -> Option<u64> {
     }
     match dtype {
         DType::Bool => text.parse::<bool>().ok().map(u64::from),
-        _ if is_integer(dtype) => {
+        _ if dtype.is_integer() => {
             let n: i128 = text.parse().ok()?;
             crate::dtype::holds(dtype, n).then(|| encode(dtype, Const::Int(n)))
         }

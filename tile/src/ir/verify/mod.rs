@@ -177,8 +177,8 @@ impl Check<'_> {
             }
             Kind::Loop => (Around::Loop(types(&op.results)), types(&op.results), 1),
             Kind::If => (Around::Side(types(&op.results)), Vec::new(), 2),
-            Kind::Reduce { combine: super::Combine::Region, .. }
-            | Kind::Scan { combine: super::Combine::Region, .. } => {
+            Kind::Reduce { combine: super::Combine::By(()), .. }
+            | Kind::Scan { combine: super::Combine::By(()), .. } => {
                 let scalars: Vec<Type> =
                     types(&op.operands).iter().map(|ty| Type::scalar(ty.dtype)).collect();
                 (Around::Combination(scalars.clone()), scalars.repeat(2), 1)

@@ -2,7 +2,7 @@
 
 use girih_tensor::DType;
 
-use crate::dtype::{Category, category, is_integer, is_restricted};
+use crate::dtype::{Category, category, is_restricted};
 use crate::fit;
 use crate::ir::table::{Each, Gives, Takes};
 use crate::ir::{
@@ -14,7 +14,7 @@ type Rule = Result<(), String>;
 
 /// Whether a type is an integer scalar.
 pub(super) fn is_index(ty: Type) -> bool {
-    ty.dims.rank() == 0 && is_integer(ty.dtype)
+    ty.dims.rank() == 0 && ty.dtype.is_integer()
 }
 
 fn ensure(holds: bool, why: impl Into<String>) -> Rule {
@@ -86,7 +86,7 @@ pub(super) fn check(func: &Func, op: &Op) -> Rule {
         Kind::Each { op, rounding, ftz, overflow, .. } => {
             counts(op.arity(), 1)?;
             each(*op, *rounding, *ftz, &operands, results[0])?;
-            let promises = op.overflows() && is_integer(results[0].dtype);
+            let promises = op.overflows() && results[0].dtype.is_integer();
             ensure(*overflow == Overflow::Wraps || promises, "no promise about overflow")
         }
         Kind::Cast(_)
@@ -240,7 +240,7 @@ fn factory(func: &Func, kind: &Kind, ty: Type) -> Rule {
         }
         Kind::Iota => {
             computed(ty.dtype)?;
-            ensure(ty.dims.rank() == 1 && is_integer(ty.dtype), "integers along one axis")
+            ensure(ty.dims.rank() == 1 && ty.dtype.is_integer(), "integers along one axis")
         }
         Kind::Bid(axis) | Kind::NumBlocks(axis) => {
             ensure(*axis < 3 && ty == Type::scalar(DType::S32), "an s32 scalar for an axis below 3")
@@ -279,7 +279,7 @@ fn each(op: Each, rounding: Rounding, ftz: bool, operands: &[Type], result: Type
     let takes = match row.takes {
         Takes::Numbers => dtype != DType::Bool,
         Takes::Floats | Takes::FloatsOnly => category(dtype) == Category::Float,
-        Takes::Integers => is_integer(dtype),
+        Takes::Integers => dtype.is_integer(),
         Takes::Bits => category(dtype) != Category::Float,
         Takes::Ordered => true,
     };
@@ -313,7 +313,7 @@ fn unary(kind: &Kind, from: Type, to: Type) -> Rule {
             ensure(from.dtype != DType::Bool && to.dtype != DType::Bool, "bool has no bits to be seen")
         }
         Kind::Histogram => ensure(
-            is_integer(from.dtype) && to.dtype == DType::S32 && b.rank() == 1,
+            from.dtype.is_integer() && to.dtype == DType::S32 && b.rank() == 1,
             "integers are counted in s32",
         ),
         Kind::Pack => {
@@ -371,7 +371,7 @@ fn combined(axis: u8, combine: Combine, identities: usize, operands: &[Type]) ->
     let first = operands.first().ok_or("at least one operand is combined")?;
     ensure(operands.iter().all(|ty| ty.dims == first.dims), "operands are of one shape")?;
     ensure(usize::from(axis) < first.dims.rank(), "the axis exists")?;
-    if combine == Combine::Region {
+    if combine == Combine::By(()) {
         operands.iter().try_for_each(|ty| computed(ty.dtype))?;
         return ensure(identities == operands.len(), "an identity for each operand");
     }

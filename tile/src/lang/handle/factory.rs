@@ -5,7 +5,7 @@ use girih_tensor::{DType, Element};
 use super::index::Shape;
 use super::operand::IntoItem;
 use super::{Tile, dims};
-use crate::dtype::{Const, is_integer};
+use crate::dtype::Const;
 use crate::elem::{Elem, Integer};
 use crate::ir::{Dims, Kind, Type};
 use crate::ops;
@@ -46,7 +46,7 @@ impl<T> Fill for Tile<T> {
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn full<T: Elem>(shape: impl Shape, value: impl Fill) -> Tile<T> {
-    let Some(dims) = dims("full", &shape.extents()) else { return Tile::of(Raw::POISON) };
+    let Some(dims) = dims(&shape.extents()) else { return Tile::of(Raw::POISON) };
     let item = value.fill();
     let extents: Vec<i64> = dims.iter().map(|&n| n.into()).collect();
     Tile::of(apply("full", &[item], |build, args| match item {
@@ -90,7 +90,7 @@ pub fn strict<T: Elem>(value: T) -> Tile<T> {
 /// A number as a constant. What f64 does not hold, the greatest integers, is read from how they print.
 fn constant<T: Element>(value: T) -> Const {
     match format!("{value:?}").parse::<i128>() {
-        Ok(n) if is_integer(T::DTYPE) => Const::Int(n),
+        Ok(n) if T::DTYPE.is_integer() => Const::Int(n),
         _ if T::DTYPE == DType::Bool => Const::Bool(value.to_f64() != 0.0),
         _ => Const::Float(value.to_f64()),
     }
@@ -100,7 +100,7 @@ fn constant<T: Element>(value: T) -> Const {
 #[track_caller]
 #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
 pub fn arange<T: Integer>(n: usize) -> Tile<T> {
-    let Some(dims) = dims("arange", &[n]) else { return Tile::of(Raw::POISON) };
+    let Some(dims) = dims(&[n]) else { return Tile::of(Raw::POISON) };
     let ty = Type { dtype: T::DTYPE, dims };
     Tile::of(apply("arange", &[], |build, _| Ok(build.push1(Kind::Iota, &[], ty))))
 }

@@ -5,7 +5,7 @@ use girih_tensor::Element;
 use super::operand::{IntoItem, Pair};
 use super::{Tile, one};
 use crate::elem::{Bits, Elem, Float, Integer, Num, ToFloat};
-use crate::error::Code;
+use crate::error::Fault;
 use crate::ir::table::Each;
 use crate::ir::{Nan, Overflow, Rounding};
 use crate::ops::Mode;
@@ -170,11 +170,7 @@ pub fn select<A: Pair<B>, B: IntoItem>(condition: impl Mask, x: A, y: B) -> Tile
     let chosen = each(Each::Select, &[condition.item(), x.item(), y.item()], Mode::default());
     let (own, wanted) = (with(|stage| stage.ty(chosen)), <A::Out as Element>::DTYPE);
     if let Some(own) = own.filter(|own| own.dtype != wanted) {
-        let message = format!(
-            "`select` of constants of {}, which are {wanted} where they meet no tile: `strict(x)` is a constant with a dtype",
-            own.dtype
-        );
-        refuse(Code::ConstOutOfRange, message);
+        refuse(Fault::SelectConst { own: own.dtype, wanted });
     }
     Tile::of(chosen)
 }
@@ -344,7 +340,7 @@ macro_rules! host_cdiv {
         #[track_caller]
         fn cdiv(self, b: $ty) -> $ty {
             if b <= 0 {
-                refuse(Code::Shape, format!("`cdiv` of {self} by {b}: a divisor of 1 or more is accepted"));
+                refuse(Fault::CeilDiv { dividend: self as i128, divisor: b as i128 });
                 return 0;
             }
             self / b + <$ty>::from(self % b > 0)

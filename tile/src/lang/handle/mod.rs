@@ -113,7 +113,7 @@ impl<T: Elem> Tile<T> {
         match crate::ops::shape::axis("extent", axis, dims.rank()) {
             Ok(at) => dims[at] as usize,
             Err(fault) => {
-                refuse(fault.code, fault.message);
+                refuse(fault);
                 1
             }
         }
@@ -123,7 +123,7 @@ impl<T: Elem> Tile<T> {
 /// What an operation makes of a tile.
 #[track_caller]
 fn one<T: Elem, U>(
-    name: &str,
+    name: &'static str,
     x: Tile<T>,
     f: impl FnOnce(&mut Build, Value) -> Result<Value, Fault>,
 ) -> Tile<U> {
@@ -135,12 +135,12 @@ fn one<T: Elem, U>(
 
 /// A shape of the build as the IR has it, refused where it is none.
 #[track_caller]
-pub(crate) fn dims(name: &str, extents: &[usize]) -> Option<Dims> {
+pub(crate) fn dims(extents: &[usize]) -> Option<Dims> {
     let shape: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
     match with(|stage| stage.build.tile_dims(&shape)) {
         Ok(dims) => Some(dims),
         Err(fault) => {
-            refuse(fault.code, format!("`{name}`: {fault}"));
+            refuse(fault);
             None
         }
     }

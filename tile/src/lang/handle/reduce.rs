@@ -4,7 +4,7 @@ use super::index::Axes;
 use super::{Tile, one};
 use crate::dtype::Const;
 use crate::elem::{Elem, Loose, Num, ToFloat};
-use crate::error::{Fault, Site, fault};
+use crate::error::{Fault, Site};
 use crate::ir::{Build, Nan, Value};
 use crate::ops::{self, Reduce, Reduction, Running, Scan};
 use crate::stage::{Raw, combine};
@@ -182,9 +182,8 @@ pub fn reduce<X: Together>(x: X, axis: impl Axes, identity: X::Identity, f: impl
     let how = Reduce { keepdims: axis.kept(), nan: Nan::Ignored };
     let along = axis.single();
     combined("reduce", x, f, |build, values, region| {
-        let along = along.ok_or_else(|| {
-            fault!(crate::error::Code::AxisTupleUnsupported, "`reduce` by a closure takes one axis")
-        })?;
+        let none = Fault::AxisTupleUnsupported { operation: "reduce", accepted: "one axis" };
+        let along = along.ok_or(none)?;
         build.reduce_by(values, along, &X::constants(identity), region, how)
     })
 }

@@ -4,7 +4,7 @@ use super::index::{Extents, Shape};
 use super::operand::IntoItem;
 use super::{Tile, dims, one};
 use crate::elem::{Elem, Num};
-use crate::error::{Code, Fault, fault};
+use crate::error::Fault;
 use crate::ir::{Build, Value};
 use crate::stage::{Raw, apply, apply_all};
 
@@ -40,7 +40,7 @@ impl<T: Elem> Tile<T> {
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn broadcast_to(self, shape: impl Shape) -> Tile<T> {
-        let Some(dims) = dims("broadcast_to", &shape.extents()) else { return Tile::of(Raw::POISON) };
+        let Some(dims) = dims(&shape.extents()) else { return Tile::of(Raw::POISON) };
         one("broadcast_to", self, |build, value| build.broadcast_to(value, dims))
     }
 
@@ -48,7 +48,7 @@ impl<T: Elem> Tile<T> {
     #[track_caller]
     #[must_use = "an operation leaves its operands as they are, and returns what it computes"]
     pub fn extract(self, index: impl Extents, shape: impl Shape) -> Tile<T> {
-        let Some(dims) = dims("extract", &shape.extents()) else { return Tile::of(Raw::POISON) };
+        let Some(dims) = dims(&shape.extents()) else { return Tile::of(Raw::POISON) };
         one("extract", self, |build, value| build.extract(value, &index.numbers(), dims))
     }
 
@@ -129,8 +129,7 @@ pub fn cat<T: Elem>(parts: impl Parts<T>, axis: i64) -> Tile<T> {
     let items: Vec<_> = parts.tiles().into_iter().map(Tile::item).collect();
     Tile::of(apply("cat", &items, |build, args| {
         let mut parts = values(build, args)?.into_iter();
-        let none = || fault!(Code::CatShape, "`cat` of no tiles: one or more are accepted");
-        let first = parts.next().ok_or_else(none)?;
+        let first = parts.next().ok_or(Fault::NoTiles { operation: "cat" })?;
         parts.try_fold(first, |all, part| build.cat(all, part, axis))
     }))
 }
@@ -178,7 +177,7 @@ impl<T: Num> Tile<T> {
     }
 
     #[track_caller]
-    fn first_k(self, name: &str, k: usize, axis: i64, smallest: bool) -> (Tile<T>, Tile<i32>) {
+    fn first_k(self, name: &'static str, k: usize, axis: i64, smallest: bool) -> (Tile<T>, Tile<i32>) {
         let k = u32::try_from(k).unwrap_or(u32::MAX);
         let found = apply_all(name, &[self.item()], 2, |build, args| {
             let value = build.value(args[0])?;

@@ -36,7 +36,7 @@ impl<T, const R: usize> Copy for View<'_, T, R> {}
 impl<T: Elem, const R: usize> Array<T, R> {
     #[track_caller]
     fn view(&self, tile: impl OfTile<R>) -> Option<Tiles> {
-        Some(Tiles::new(self.id()?, dims("tiles", &tile.extents())?))
+        Some(Tiles::new(self.id()?, dims(&tile.extents())?))
     }
 
     /// The array as tiles of these extents: one for each axis, or `()` for scalars.
@@ -78,7 +78,7 @@ impl<const R: usize> OfTile<R> for () {
 /// An access of tiles or elements by an index, operands, and further ones where there are some; poison where these themselves were refused.
 #[track_caller]
 pub(super) fn access<O, const N: usize, const M: usize>(
-    name: &str,
+    name: &'static str,
     of: Option<O>,
     at: Vec<Item>,
     operands: [Item; N],
@@ -137,7 +137,7 @@ macro_rules! view {
             #[track_caller]
             #[must_use]
             pub fn steps(mut self, steps: [usize; R]) -> Self {
-                match dims("steps", &steps) {
+                match dims(&steps) {
                     Some(steps) => self.with(|tiles| tiles.steps = Some(steps)),
                     None => {
                         self.tiles = None;

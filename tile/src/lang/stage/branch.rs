@@ -3,7 +3,7 @@
 use super::carry::{Carry, Slot, Var};
 use super::loops::{changed, hosts, scalar_condition, set, tiles};
 use super::{Condition, Opened, Raw, Stage, with};
-use crate::error::{Code, Fault, Site};
+use crate::error::{Fault, Site};
 use crate::ir::{End, Kind, RegionId, Type, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +102,11 @@ impl Yields {
         }
         let types: Vec<Type> = sides().filter_map(|(raw, _)| stage.ty(raw)).collect();
         if types.windows(2).any(|pair| pair[0] != pair[1]) {
-            let message = format!(
-                "{name} is a tile {} in one branch of `if` and {} in the other: one shape is accepted",
-                types[0], types[1]
+            let places = ["in one branch of `if`", "in the other"];
+            stage.report(
+                at,
+                Fault::Carry { name: name.into(), types: Box::new([types[0], types[1]]), places },
             );
-            stage.report(at, Fault::new(Code::Carry, message));
             self.results.push(Err(Raw::POISON));
             return;
         }
@@ -150,12 +150,7 @@ impl<V> IfFrame<V> {
                 Slot::Host(print) => hosts.push(print),
             }),
             None => with(|stage| {
-                let message = format!(
-                    "the value of this `if` of the run time is a `{}`, which cannot be carried: tiles, numbers, tuples and arrays of them \
-                     can; derive `Tiles` for a type of your own",
-                    std::any::type_name::<V>()
-                );
-                stage.report(self.at, Fault::new(Code::Carry, message));
+                stage.report(self.at, Fault::IfValue { ty: std::any::type_name::<V>() });
             }),
         }
         self.side(Some(value), found, hosts, vars);
@@ -180,11 +175,8 @@ impl<V> IfFrame<V> {
         let side = with(|stage| {
             stage.unwind(self.depth + 1);
             if let Some(name) = changed(&self.hosts, &after) {
-                let message = format!(
-                    "`{name}` is known while building and changes in a branch of the run time, of which both sides are built: make it a \
-                     scalar"
-                );
-                stage.report(self.at, Fault::new(Code::HostState, message));
+                let changes = "changes in a run-time branch, of which both sides are built";
+                stage.report(self.at, Fault::HostState { name: format!("`{name}`"), changes });
             }
             let all = now.iter().map(|&(_, raw)| raw).chain(found);
             let tiles = all.map(|raw| (raw, stage.usable(raw).is_some())).collect();
@@ -207,9 +199,9 @@ impl<V> IfFrame<V> {
         let results = with(|stage| {
             let mut yields = Yields::default();
             if both && (then.hosts != other.hosts || then.tiles.len() != other.tiles.len()) {
-                let message = "the branches of an `if` of the run time have values that differ in what is known while building: give tiles or \
-                               scalars";
-                stage.report(at, Fault::new(Code::HostState, message));
+                let (name, changes) =
+                    ("a part of the value".into(), "differs between the branches of a run-time `if`");
+                stage.report(at, Fault::HostState { name, changes });
             }
             for i in 0..count {
                 let of = |side: &Side<V>| {
@@ -223,7 +215,8 @@ impl<V> IfFrame<V> {
                     stage.build.set_end(side.region, End::Yield(values));
                 }
             }
-            let condition = self.raw.and_then(|raw| scalar_condition(stage, at, "if", raw));
+            let condition =
+                self.raw.and_then(|raw| scalar_condition(stage, at, ["if", "the condition of `if`"], raw));
             let made = condition.map(|condition| {
                 stage.build.at(Some(at));
                 let regions = vec![then.region, other.region];

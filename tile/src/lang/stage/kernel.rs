@@ -2,7 +2,7 @@
 
 use super::{STAGE, Stage, with};
 use crate::elem::Elem;
-use crate::error::{Code, Error, Fault, Result, Site};
+use crate::error::{Error, Fault, Result, Site};
 use crate::facts::{ArrayFacts, Facts};
 use crate::handle::{Array, Tile};
 use crate::hints::Hint;
@@ -103,9 +103,8 @@ pub fn hint(arch: Option<&str>, name: &str, value: i64) {
         let set = match Hint::named(name) {
             Some(hint) => stage.build.hints_mut().set(arch, hint, value),
             None => {
-                let names: Vec<&str> = Hint::ALL.iter().map(|hint| hint.name()).collect();
-                let message = format!("no hint is called `{name}`: {} are", names.join(", "));
-                Err(Fault::new(Code::HintUnsupportedHere, message))
+                let accepted = Hint::ALL.iter().map(|hint| hint.name()).collect();
+                Err(Fault::HintName { name: name.into(), accepted })
             }
         };
         if let Err(fault) = set {
@@ -149,9 +148,7 @@ fn end(outer: Restore, site: Site) -> Result<Func> {
     drop(outer);
     let Some(mut stage) = done else { return Err(Error::Build(Vec::new())) };
     if !stage.open.is_empty() {
-        let message = "a helper was left from inside of a run-time loop or branch, by `?` or out of a labelled block: let the value of the \
-                       `if` be the result";
-        stage.report(site, Fault::new(Code::Leave, message));
+        stage.report(site, Fault::Leave { what: "`?`, or a `break` out of a labelled block,".into() });
     }
     if stage.found.is_empty() { Ok(stage.build.finish()) } else { Err(Error::Build(stage.found)) }
 }

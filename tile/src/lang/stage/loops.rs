@@ -5,7 +5,7 @@ use girih_tensor::Element;
 use super::carry::{Slot, Var};
 use super::range::{Counted, Staged};
 use super::{Condition, Opened, Raw, Stage, int, stale, with};
-use crate::error::{Code, Fault, Site};
+use crate::error::{Fault, Site};
 use crate::fit;
 use crate::handle::Tile;
 use crate::ir::{End, Kind, RegionId, Type, Value, difference};
@@ -200,10 +200,9 @@ impl Running {
                 (Some(value), Some(is)) if is == ty => values.push(value),
                 (Some(_), Some(is)) => {
                     values.extend(fallback());
-                    let message = format!(
-                        "`{name}` is a tile {ty} before the loop and {is} at the end of its body: one shape is carried"
-                    );
-                    stage.report(at, Fault::new(Code::Carry, message));
+                    let places = ["before the loop", "at the end of its body"];
+                    let name = format!("`{name}`");
+                    stage.report(at, Fault::Carry { name, types: Box::new([ty, is]), places });
                 }
                 (None, Some(_)) => {
                     values.extend(fallback());
@@ -227,12 +226,13 @@ impl LoopFrame {
             running.found = stage.found.len();
             running.leaves = stage.leaves;
             if let Some(bounds) = running.bounds {
-                for (raw, name) in bounds.into_iter().zip(["start", "end", "step"]) {
+                let names = ["start", "end", "step"].into_iter();
+                let whats = ["the start of a range", "the end of a range", "the step of a range"];
+                for ((raw, name), what) in bounds.into_iter().zip(names).zip(whats) {
                     if stage.usable(raw).is_none() && raw != Raw::POISON {
                         stage.report(at, stale(name, true));
                     } else if let Some(ty) = stage.ty(raw).filter(|ty| ty.dims.rank() != 0) {
-                        let message = format!("the {name} of a range is a tile {ty}: a scalar is accepted");
-                        stage.report(at, Fault::new(Code::Condition, message));
+                        stage.report(at, Fault::Condition { what, ty, accepted: "a scalar" });
                     }
                 }
             }
@@ -259,7 +259,9 @@ impl LoopFrame {
             stage.leaves += 1;
             let passed = running.passed(stage, at, &now);
             let Some(raw) = condition.raw() else { return };
-            let Some(cond) = scalar_condition(stage, site, "while", raw) else { return };
+            let Some(cond) = scalar_condition(stage, site, ["while", "the condition of `while`"], raw) else {
+                return;
+            };
             let (on, _) = stage.push_open(Opened::Branch, &[]);
             stage.pop_open(End::Yield(Vec::new()));
             let (off, _) = stage.push_open(Opened::Branch, &[]);
@@ -282,11 +284,8 @@ impl LoopFrame {
             let region = running.region;
             stage.pop_open(End::Continue(0, passed));
             if let Some(name) = changed(&running.before, &after) {
-                let message = format!(
-                    "`{name}` is known while building and changes in a loop of the run time, whose body is built once for all iterations: make \
-                     it a scalar, or loop over numbers"
-                );
-                stage.report(at, Fault::new(Code::HostState, message));
+                let changes = "changes in a run-time loop, whose body is built once for all iterations";
+                stage.report(at, Fault::HostState { name: format!("`{name}`"), changes });
             }
             match (running.first, region) {
                 (None, first) => {
@@ -299,11 +298,7 @@ impl LoopFrame {
                         && let Some(what) = difference(stage.build.func(), first, second)
                     {
                         let what = what.told(stage.build.func(), stage.build.func());
-                        let message = format!(
-                            "the body of this loop is another one when it is built again ({what}): something changes that the loop does \
-                             not carry"
-                        );
-                        stage.report(at, Fault::new(Code::Unstable, message));
+                        stage.report(at, Fault::Unstable { what });
                     }
                 }
                 (Some(_), None) => running.done = true,
@@ -320,8 +315,7 @@ impl LoopFrame {
         let Some(running) = &mut self.running else { return };
         let results = with(|stage| {
             if running.bounds.is_none() && running.leaves == stage.leaves {
-                let message = "this `loop` has no `break`: it would never end";
-                stage.report(at, Fault::new(Code::Leave, message));
+                stage.report(at, Fault::Endless {});
             }
             let mut operands = Vec::new();
             for raw in running.bounds.into_iter().flatten() {
@@ -361,11 +355,7 @@ impl LoopFrame {
                 if stage.open.len() == self.depth {
                     return true;
                 }
-                let message = format!(
-                    "`{what}` of a loop that runs while building, under a condition of the run time: loop at run time, by `irange` or \
-                     to a scalar"
-                );
-                stage.report(site, Fault::new(Code::Leave, message));
+                stage.report(site, Fault::LeaveUnrolled { what: what.into() });
                 stage.end(End::Unreachable);
                 false
             });
@@ -385,22 +375,24 @@ impl LoopFrame {
 }
 
 /// The value of a condition of the run time, if it is a scalar that can be used.
-pub(super) fn scalar_condition(stage: &mut Stage, site: Site, what: &str, raw: Raw) -> Option<Value> {
+pub(super) fn scalar_condition(
+    stage: &mut Stage,
+    site: Site,
+    [name, what]: [&'static str; 2],
+    raw: Raw,
+) -> Option<Value> {
     if raw == Raw::POISON {
         return None;
     }
     let Some(value) = stage.usable(raw) else {
-        stage.report(site, stale(what, true));
+        stage.report(site, stale(name, true));
         return None;
     };
     let ty = stage.build.ty(value);
     if ty.dims.rank() == 0 {
         return Some(value);
     }
-    let message = format!(
-        "the condition of `{what}` is a tile {}: a scalar is accepted; `select` chooses element by element, `any` and `all` reduce",
-        ty.dims
-    );
-    stage.report(site, Fault::new(Code::Condition, message));
+    let accepted = "a scalar (`any` and `all` reduce, `select` chooses element by element)";
+    stage.report(site, Fault::Condition { what, ty, accepted });
     None
 }

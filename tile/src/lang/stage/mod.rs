@@ -28,7 +28,7 @@ pub use loops::{IntoLoop, LoopFrame, for_, host_loop, loop_, while_};
 pub use range::{Range, Staged, range};
 
 use crate::dtype::Const;
-use crate::error::{Code, Diagnostic, Fault, Site, fault};
+use crate::error::{Diagnostic, Fault, Site};
 use crate::ir::table::Each;
 use crate::ir::{Build, End, RegionId, Type, Value};
 use crate::ops::{Arg, Mode};
@@ -158,7 +158,7 @@ impl Stage {
     }
 
     /// The operands as `ops` takes them; none if one is poison or was reported here.
-    fn args(&mut self, name: &str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
+    fn args(&mut self, name: &'static str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
         let mut args = Vec::new();
         for item in items {
             args.push(match *item {
@@ -177,7 +177,7 @@ impl Stage {
     }
 
     /// The operands of an operation at this place; none if one is poison or was reported here.
-    fn begin(&mut self, name: &str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
+    fn begin(&mut self, name: &'static str, items: &[Item], site: Site) -> Option<Vec<Arg>> {
         let args = self.args(name, items, site)?;
         self.build.at(Some(site));
         Some(args)
@@ -194,7 +194,7 @@ impl Stage {
     }
 
     /// Opens the region of a combination: the operands, the handles of the left and the right elements, and the depth outside.
-    fn open_combination(&mut self, name: &str, site: Site, operands: &[Raw]) -> Option<Opening> {
+    fn open_combination(&mut self, name: &'static str, site: Site, operands: &[Raw]) -> Option<Opening> {
         let items: Vec<Item> = operands.iter().map(|&raw| Item::Tile(raw)).collect();
         self.args(name, &items, site)?;
         let values: Vec<Value> = operands.iter().filter_map(|&raw| self.usable(raw)).collect();
@@ -209,7 +209,7 @@ impl Stage {
     /// Closes the region of a combination of `values`; none if a result is of no use.
     fn close_combination(
         &mut self,
-        name: &str,
+        name: &'static str,
         site: Site,
         values: &[Value],
         results: &[Raw],
@@ -261,20 +261,14 @@ impl Stage {
     }
 }
 
-fn stale(name: &str, own: bool) -> Fault {
-    let what = if own {
-        "a value of a loop's body, or of a branch, that is closed: the variable that holds it is not carried; assign to it by its \
-         name where it is bound, or derive `Tiles` for its type"
-    } else {
-        "a tile of another build: tiles live while their kernel is built"
-    };
-    fault!(Code::Uncarried, "`{name}` of {what}")
+fn stale(operation: &'static str, own: bool) -> Fault {
+    if own { Fault::Uncarried { operation } } else { Fault::OtherBuild { operation } }
 }
 
 /// Applies an operation with any number of results.
 #[track_caller]
 pub(crate) fn apply_all(
-    name: &str,
+    name: &'static str,
     items: &[Item],
     results: usize,
     f: impl FnOnce(&mut Build, &[Arg]) -> Result<Vec<Value>, Fault>,
@@ -288,7 +282,7 @@ pub(crate) fn apply_all(
 /// Applies an operation with one result.
 #[track_caller]
 pub(crate) fn apply(
-    name: &str,
+    name: &'static str,
     items: &[Item],
     f: impl FnOnce(&mut Build, &[Arg]) -> Result<Value, Fault>,
 ) -> Raw {
@@ -306,9 +300,9 @@ pub(crate) fn each(op: Each, items: &[Item], mode: Mode) -> Raw {
 
 /// Reports a fault at the caller's place.
 #[track_caller]
-pub(crate) fn refuse(code: Code, message: impl Into<String>) {
+pub(crate) fn refuse(fault: Fault) {
     let site = Site::caller();
-    with(|stage| stage.report(site, Fault::new(code, message)));
+    with(|stage| stage.report(site, fault));
 }
 
 /// The number of open regions.
@@ -322,10 +316,7 @@ pub fn no_leave(what: &str, depth: usize) {
     let site = Site::caller();
     with(|stage| {
         if stage.open.len() > depth {
-            let message = format!(
-                "`{what}` inside of a run-time loop or branch: let the value of the `if` be the result"
-            );
-            stage.report(site, Fault::new(Code::Leave, message));
+            stage.report(site, Fault::Leave { what: format!("`{what}`") });
             stage.unwind(depth);
         }
     });
@@ -359,7 +350,7 @@ impl Drop for Call {
 #[track_caller]
 pub fn static_assert(holds: bool, message: impl FnOnce() -> String) {
     if !holds {
-        refuse(Code::StaticAssertFalse, message());
+        refuse(Fault::StaticAssertFalse { message: message() });
     }
 }
 
@@ -373,7 +364,7 @@ pub(crate) fn int(dtype: DType, n: i64) -> Raw {
 
 /// Applies an operation with a combination of one's own: `f` writes the region, `done` takes it.
 pub(crate) fn combine(
-    name: &str,
+    name: &'static str,
     site: Site,
     operands: &[Raw],
     f: impl FnOnce(&[Raw], &[Raw]) -> Vec<Raw>,

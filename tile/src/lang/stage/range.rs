@@ -4,7 +4,7 @@ use girih_tensor::Element;
 
 use super::{Item, Raw, int, refuse};
 use crate::elem::Integer;
-use crate::error::Code;
+use crate::error::Fault;
 use crate::handle::Tile;
 use crate::ir::table::Each;
 use crate::ops::Mode;
@@ -89,7 +89,7 @@ macro_rules! steps {
         #[track_caller]
         fn step(self) -> Raw {
             if self as i128 <= 0 {
-                refuse(Code::RangeStep, format!("a range in steps of {self}: steps of 1 or more are accepted"));
+                refuse(Fault::RangeStep { step: self as i128 });
                 return Raw::POISON;
             }
             int(T::DTYPE, self as i64)

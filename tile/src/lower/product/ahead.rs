@@ -1,10 +1,11 @@
 //! Loads that are issued iterations before their tiles are multiplied ([`place::ahead`](crate::place::ahead)).
 
 use girih_codegen::algorithm::distributed::{Move, put, take};
-use girih_codegen::algorithm::{cp_async_fence, cp_async_wait, fence_proxy_async};
+use girih_codegen::algorithm::fence_proxy_async;
 use girih_codegen::builder::SharedScope;
+use girih_codegen::sync::{CpAsyncRing, RingState};
 use girih_codegen::{Cond, Expr, Reg, Width};
-use girih_ptx::{Opcode, Operand, Type, Word};
+use girih_ptx::{Opcode, Type, Word};
 use girih_tensor::DType;
 
 use super::stage::Staged;
@@ -41,9 +42,9 @@ struct Iterations {
     ranges: Option<(i64, i64, i64)>,
     /// Whether there is such an iteration.
     more: Reg,
-    /// Where the slots of this iteration and of the one before begin, in bytes.
-    read: Reg,
-    written: Reg,
+    ring: CpAsyncRing,
+    /// The slots, in bytes from the first one.
+    state: RingState,
     /// Tiles on their way through registers, and whether there are any.
     waiting: Vec<(OpId, Vec<Reg>)>,
     loaded: Reg,
@@ -64,38 +65,31 @@ impl Lowering<'_> {
         let Some(rounds) = rounds else { return Ok(None) };
         let op = plan.func.op(id);
         let dtype = plan.func.ty(op.operands[0]).dtype;
-        let loads = &plan.products.ahead.loads;
+        let early: Vec<(OpId, &Early)> = plan.products.ahead.of(rounds).collect();
         let scope = self.b.open_shared();
         let base = self.b.alloc_shared(rounds.bytes * rounds.stages, rounds.align)?;
         // Others may still read what stood there.
         self.meet_unless_clear();
-        let dims = |load: &OpId| plan.func.ty(plan.func.op(*load).results[0]).dims;
-        let beyond =
-            rounds.loads.iter().filter_map(|load| Some((load, loads.get(load)?))).any(|(load, early)| {
-                early.covered.iter().zip(dims(load).iter()).any(|(covered, &n)| *covered > i64::from(n))
-            });
-        if beyond {
+        let ty = |load: OpId| plan.func.ty(plan.func.op(load).results[0]);
+        let beyond = |&(load, early): &(OpId, &Early)| {
+            early.covered.iter().zip(ty(load).dims.iter()).any(|(covered, &n)| *covered > i64::from(n))
+        };
+        if early.iter().any(beyond) {
             self.zeros(&base, rounds.bytes * rounds.stages)?;
             self.meet_idle();
         }
         let mut waiting = Vec::new();
-        for &load in
-            rounds.loads.iter().filter(|load| loads.get(load).is_some_and(|early| early.copied.is_err()))
-        {
-            let ty = register(plan.func.ty(plan.func.op(load).results[0]).dtype);
-            waiting.push((load, self.b.regs(ty, loads[&load].dist.size())));
+        for (load, early) in early.iter().filter(|(_, early)| early.copied.is_err()) {
+            waiting.push((*load, self.b.regs(register(ty(*load).dtype), early.dist.size())));
         }
         let next = self.b.reg(register(dtype));
         let [more, loaded] = [(); 2].map(|()| self.b.reg(Type::Pred));
-        let [read, written] = [(); 2].map(|()| self.b.reg(register(DType::S32)));
         self.b.move_all(std::slice::from_ref(&next), std::slice::from_ref(first))?;
         let always = self.bits(DType::Bool, 1)?;
         self.b.move_all(&[more.clone(), loaded.clone()], &[always.clone(), always])?;
-        let last = (rounds.stages - 1) * rounds.bytes;
-        for (reg, at) in [(&read, 0), (&written, last)] {
-            let at = self.bits(DType::S32, at.cast_unsigned())?;
-            self.b.move_all(std::slice::from_ref(reg), &[at])?;
-        }
+        // Tiles that go through registers are not waited for.
+        let ring = CpAsyncRing::new(rounds.stages, early.iter().any(|(_, early)| early.copied.is_ok()))?;
+        let state = ring.state(&mut self.b, rounds.bytes);
         let iterations = Iterations {
             body: op.regions[0],
             base: base.clone(),
@@ -105,13 +99,13 @@ impl Lowering<'_> {
             by: by.clone(),
             ranges,
             more,
-            read,
-            written,
+            ring,
+            state,
             waiting,
             loaded,
             target: base.clone(),
         };
-        for stage in 0..rounds.stages - 1 {
+        for stage in 0..ring.ahead() {
             self.fetch_iteration(rounds, &iterations, &(&base + stage * rounds.bytes), false)?;
         }
         self.ahead.loops.push(iterations);
@@ -123,34 +117,25 @@ impl Lowering<'_> {
         let plan = self.plan;
         let missing = || unfit("an iteration of a loop without slots");
         let rounds = plan.products.ahead.loops.get(&id).ok_or_else(missing)?;
-        let Iterations { base, read, written, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
-        let early = |load: &OpId| plan.products.ahead.loads.get(load);
-        let of_wgmma = rounds.loads.iter().filter_map(early).any(|early| early.tile.is_some());
+        let Iterations { base, ring, state, .. } = self.ahead.loops.last().cloned().ok_or_else(missing)?;
+        let of_wgmma = plan.products.ahead.of(rounds).any(|(_, early)| early.tile.is_some());
         if of_wgmma {
             // Products of the iteration before may read the slot that is filled now.
             self.settle_all()?;
         }
-        if self.copies(rounds) {
-            cp_async_wait(&mut self.b, fit::word(rounds.stages - 2));
-        }
+        ring.wait(&mut self.b)?;
         if of_wgmma {
             fence_proxy_async(&mut self.b);
         }
         // All have come, and the iteration before has been read.
         self.meet_idle();
-        let last = (rounds.stages - 1) * rounds.bytes;
-        let [read, written] = [read, written].map(|reg| {
-            let now = self.copy(DType::S32, &reg);
-            let at = self.b.var(&now, 0, last, rounds.bytes);
-            self.b.hold_index(&(&base + &at), Width::W32)
-        });
+        let slots = [state.read(&mut self.b), state.write(&mut self.b)];
+        let [read, written] = slots.map(|at| self.b.hold_index(&(&base + &at), Width::W32));
         let (read, written) = (read?, written?);
-        for load in &rounds.loads {
-            if let Some(early) = early(load) {
-                let base = &read + early.start;
-                let base = if early.tile.is_some() { self.for_descriptors(&base)? } else { base };
-                self.hold(plan.func.op(*load).results[0], Held::Shared(base));
-            }
+        for (load, early) in plan.products.ahead.of(rounds) {
+            let base = &read + early.start;
+            let base = if early.tile.is_some() { self.for_descriptors(&base)? } else { base };
+            self.hold(plan.func.op(load).results[0], Held::Shared(base));
         }
         let top = self.ahead.loops.last_mut().ok_or_else(missing)?;
         top.target = written.clone();
@@ -160,14 +145,9 @@ impl Lowering<'_> {
 
     /// At the end of an iteration: stores what waits in registers, and goes on to the next slot.
     pub(crate) fn end_turn_ahead(&mut self, region: RegionId) -> Result {
-        let plan = self.plan;
         let Some(iterations) =
             self.ahead.loops.last().filter(|iterations| iterations.body == region).cloned()
         else {
-            return Ok(());
-        };
-        let mut rounds = plan.products.ahead.loops.iter();
-        let Some((_, rounds)) = rounds.find(|(id, _)| plan.func.op(**id).regions[0] == region) else {
             return Ok(());
         };
         if !iterations.waiting.is_empty() {
@@ -179,18 +159,7 @@ impl Lowering<'_> {
             }
             self.b.close_block(skip)?;
         }
-        let all = rounds.stages * rounds.bytes;
-        let ty = register(DType::S32);
-        let sum = self.make(
-            ty,
-            Opcode::Add,
-            m![ty],
-            vec![Operand::from(&iterations.read), Operand::Int(rounds.bytes)],
-        );
-        let ends = self.setp(Word::Eq, ty, &sum, Operand::Int(all));
-        let zero = self.bits(DType::S32, 0)?;
-        let following = self.selp(DType::S32, &ends, &zero, &sum);
-        self.b.move_all(&[iterations.written, iterations.read.clone()], &[iterations.read, following])?;
+        iterations.state.advance(&mut self.b);
         Ok(())
     }
 
@@ -200,12 +169,6 @@ impl Lowering<'_> {
         self.b.close_shared(scope);
         // Its last iteration may still read what others are given now.
         self.scratch_unknown();
-    }
-
-    /// Whether some loads of a loop are copies that are waited for.
-    fn copies(&self, rounds: &Rounds) -> bool {
-        let loads = &self.plan.products.ahead.loads;
-        rounds.loads.iter().any(|load| loads.get(load).is_some_and(|early| early.copied.is_ok()))
     }
 
     /// Loads the tiles of the next iteration, if there is one, to a slot. Where they `wait`, what goes through registers remains there.
@@ -245,9 +208,7 @@ impl Lowering<'_> {
             self.held[value.index()] = held;
         }
         self.b.close_block(skip)?;
-        if self.copies(rounds) {
-            cp_async_fence(&mut self.b);
-        }
+        iterations.ring.commit(&mut self.b);
         Ok(())
     }
 

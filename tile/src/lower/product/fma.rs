@@ -1,5 +1,6 @@
 //! Products by multiply-adds: a thread computes its elements of the result, with all of K.
 
+use girih_codegen::algorithm::element::convert_element;
 use girih_codegen::plan::Dist;
 use girih_codegen::{Expr, Reg};
 use girih_ptx::{Opcode, Operand, Word};
@@ -60,7 +61,7 @@ impl Lowering<'_> {
 
         let mut initial = Vec::new();
         for reg in self.regs(op.operands[2])? {
-            initial.push(self.convert_to(result.dtype, dtype, Rounding::Nearest, &reg)?);
+            initial.push(convert_element(&mut self.b, result.dtype, dtype, Rounding::Nearest, &reg)?);
         }
         let totals = self.b.regs(register(dtype), initial.len());
         self.b.move_all(&totals, &initial)?;
@@ -97,7 +98,7 @@ impl Lowering<'_> {
 
         let mut regs = Vec::new();
         for total in &totals {
-            regs.push(self.convert_to(dtype, result.dtype, Rounding::Nearest, total)?);
+            regs.push(convert_element(&mut self.b, dtype, result.dtype, Rounding::Nearest, total)?);
         }
         self.hold_regs(op.results[0], regs)
     }
@@ -136,7 +137,7 @@ impl Lowering<'_> {
             for reg in regs {
                 converted.push(match ty.dtype {
                     DType::Tf32 => reg,
-                    dtype => self.convert_to(dtype, factor, Rounding::Nearest, &reg)?,
+                    dtype => convert_element(&mut self.b, dtype, factor, Rounding::Nearest, &reg)?,
                 });
             }
             parts.push(converted);

@@ -5,9 +5,8 @@ use girih_codegen::atom::Transfer;
 use girih_codegen::{Builder, Cond, Counting, Expr, Pipeline, PipelineState, Smem, Stage, TmaCopy};
 use girih_tensor::{Slice, Tensor};
 
-use super::super::Lowering;
 use super::super::params::{Boxes, Source};
-use super::wrong;
+use super::super::{Lowering, unfit};
 use crate::error::Error;
 use crate::ir::{Array, ArrayId, Indexed, Kind, OpId, View};
 use crate::place::wgmma::SharedTile;
@@ -18,7 +17,7 @@ impl Lowering<'_> {
         let ring = self.ring(id)?;
         let slots = &self.products.rings[ring];
         let (pipeline, state) = (slots.pipeline.clone(), slots.state.clone());
-        let state = state.ok_or_else(|| wrong("a ring without a state"))?;
+        let state = state.ok_or_else(|| unfit("a ring without a state"))?;
         let slot = state.stage(&mut self.b);
         let target = &slots.base + &(&slot.index * slots.step);
         Ok((pipeline, state, slot, target))
@@ -43,7 +42,7 @@ impl Lowering<'_> {
         let rank = view.tile.rank();
         let mut begin = (0..rank).map(|axis| self.begin_of(id, view, axis)).collect::<Result<Vec<_>, _>>()?;
         self.add_starts(view.array, &mut begin)?;
-        let missing = || wrong("a load without a tensor map");
+        let missing = || unfit("a load without a tensor map");
         let map = self.products.maps.get(&id).cloned().ok_or_else(missing)?;
         let tma = tile.tensor_copy(Transfer::Load, rank)?;
         let (global, shared) = sides(&tma, tile, begin, target)?;

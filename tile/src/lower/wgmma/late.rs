@@ -6,9 +6,9 @@ use girih_codegen::{Cond, Expr, Mbarrier, Reg};
 use girih_ptx::{Opcode, Operand, Type, Word};
 use girih_tensor::DType;
 
-use super::super::Lowering;
 use super::super::words::{m, of};
-use super::{Flight, Role, wrong};
+use super::super::{Lowering, unfit};
+use super::{Flight, Role};
 use crate::error::Error;
 use crate::ir::{Def, End, Kind, Op, OpId, RegionId, Value};
 use crate::place::wgmma::{Source, WARPGROUP};
@@ -133,7 +133,7 @@ impl Lowering<'_> {
         };
         let (count, past) = (late.products.len(), late.past.clone());
         let before =
-            self.products.flight.len().checked_sub(count).ok_or_else(|| wrong("a product is missing"))?;
+            self.products.flight.len().checked_sub(count).ok_or_else(|| unfit("a product is missing"))?;
         self.settle_first(before)?;
         for (load, reg) in past {
             let address = self.freeing(load)?;
@@ -153,7 +153,7 @@ impl Lowering<'_> {
     /// Frees a slot that an iteration before has read, if there was one.
     pub(super) fn free_past(&mut self, address: &Reg) -> Result<(), Error> {
         let address = self.b.var(address, 0, FAR, 8);
-        let leader = Cond::less(&self.thread.rem(i64::from(WARPGROUP))?, &Expr::from(1));
+        let leader = self.leader(true)?;
         let any = Cond::less(&Expr::from(0), &address);
         Ok(Mbarrier::new(&address)?.arrive(&mut self.b, &Cond::all([leader, any]))?)
     }

@@ -16,7 +16,7 @@ mod store;
 mod tiles;
 mod turns;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use girih_codegen::algorithm::{
     MmaWith, gemm, pack, unpack, warpgroup_arrive, warpgroup_commit_batch, warpgroup_wait,
@@ -30,10 +30,9 @@ use girih_tensor::{DType, Tensor};
 
 use super::words::m;
 use super::{Held, Lowering, register};
-use crate::error::{Code, Error, Fault};
+use crate::error::Error;
 use crate::fit;
 use crate::ir::table::Each;
-
 use crate::ir::{Def, Kind, OpId, Value};
 use crate::place::PATTERN;
 use crate::place::wgmma::{SharedTile, Source, WARPGROUP, Wgmma, row};
@@ -251,10 +250,7 @@ impl Lowering<'_> {
             Some(Held::Regs(regs)) if own && flying.is_some() => regs.clone(),
             _ => self.regs(value)?,
         };
-        let mut names: Vec<String> = held.iter().map(ToString::to_string).collect();
-        names.sort_unstable();
-        names.dedup();
-        let own = own && names.len() == held.len();
+        let own = own && differ(&held);
         // What a loop carries is where the next iteration has it.
         if let Some(carried) = self.carried_in(id).filter(|_| flying.is_none()) {
             self.b.move_all(&carried, &held)?;
@@ -278,10 +274,7 @@ impl Lowering<'_> {
         let func = &self.plan.func;
         let value = self.products.uses.passed_on(func, id, at)?;
         let Some(Held::Regs(regs)) = &self.held[value.index()] else { return None };
-        let mut names: Vec<String> = regs.iter().map(ToString::to_string).collect();
-        names.sort_unstable();
-        names.dedup();
-        (names.len() == regs.len()).then(|| regs.clone())
+        differ(regs).then(|| regs.clone())
     }
 
     /// An operand in shared memory, as the thread's warpgroup takes it: a descriptor for each instruction, (1,RestX,RestK).
@@ -336,6 +329,11 @@ impl Lowering<'_> {
     }
 }
 
+/// Whether registers are different ones.
+fn differ(regs: &[Reg]) -> bool {
+    regs.iter().map(ToString::to_string).collect::<BTreeSet<_>>().len() == regs.len()
+}
+
 /// A as a product takes it, (V,RestM,RestK).
 enum OperandA {
     Registers(Tensor<Rmem>),
@@ -362,11 +360,6 @@ fn stored(product: &Wgmma, at: usize) -> SharedTile {
         latency: None,
         cut: Vec::new(),
     }
-}
-
-/// The error for what a plan with products must not have.
-fn wrong(message: &str) -> Error {
-    Error::Lower(Fault::new(Code::Unsupported, message))
 }
 
 /// Whether the results of an operation are in registers of their own.

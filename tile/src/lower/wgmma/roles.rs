@@ -10,9 +10,8 @@ use girih_codegen::{Cond, Expr, Pipeline, PipelineState, Stage, Width};
 use girih_layout::Swizzle;
 use girih_ptx::{Opcode, Operand, Special};
 
-use super::super::words::{m, of};
-use super::super::{Held, Lowering};
-use super::wrong;
+use super::super::words::m;
+use super::super::{Held, Lowering, unfit};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{OpId, Value};
@@ -191,7 +190,7 @@ impl Lowering<'_> {
 
     pub(super) fn ring(&self, id: OpId) -> Result<usize, Error> {
         let ring = self.plan.products.pipeline.loads.get(&id).copied();
-        ring.ok_or_else(|| wrong("a load without a ring of slots"))
+        ring.ok_or_else(|| unfit("a load without a ring of slots"))
     }
 
     /// Takes note of the tile that the producer brings for a load.
@@ -199,14 +198,11 @@ impl Lowering<'_> {
         let ring = self.ring(id)?;
         let part = self.plan.products.pipeline.part(id);
         let slots = &self.products.rings[ring];
-        let (base, step, count) = (slots.matrices.clone(), slots.step, slots.count);
+        let (base, step) = (slots.matrices.clone(), slots.step);
         if part.first == id {
-            let state = slots.state.clone().ok_or_else(|| wrong("a ring without a state"))?;
-            let now = state.stage(&mut self.b);
+            let state = slots.state.clone().ok_or_else(|| unfit("a ring without a state"))?;
             // The state goes on while the slot is in use.
-            let index = if count == 1 { Expr::from(0) } else { self.kept(&now.index, count - 1)? };
-            let slot = Stage { phase: self.kept(&now.phase, 1)?, index };
-            state.advance(&mut self.b);
+            let slot = state.pass(&mut self.b);
             self.products.tickets.insert(id, Ticket { ring, slot, waited: false });
         }
         let at = &(&self.ticket(id)?.slot.index * step) + part.at;
@@ -217,21 +213,7 @@ impl Lowering<'_> {
     /// The slot of a load.
     fn ticket(&self, id: OpId) -> Result<Ticket, Error> {
         let first = self.plan.products.pipeline.part(id).first;
-        self.products.tickets.get(&first).cloned().ok_or_else(|| wrong("a tile that has not come"))
-    }
-
-    /// A number as a variable of the innermost scope.
-    pub(super) fn kept_here(&mut self, number: &Expr) -> Result<Expr, Error> {
-        match number.as_constant() {
-            Some(_) => Ok(number.clone()),
-            None => self.kept(number, number.range().1),
-        }
-    }
-
-    fn kept(&mut self, number: &Expr, most: i64) -> Result<Expr, Error> {
-        let now = self.b.value(number, Width::W32)?;
-        let copy = self.b.inst_to(girih_ptx::Type::S32, Opcode::Mov, m![girih_ptx::Type::B32], of([&now]));
-        Ok(self.b.var(&copy, 0, most, 1))
+        self.products.tickets.get(&first).cloned().ok_or_else(|| unfit("a tile that has not come"))
     }
 
     /// Waits until the tile of a load has come, before the first product that reads it, and the tiles with which it shares a slot.
@@ -326,7 +308,7 @@ impl Lowering<'_> {
         self.await_tile(load)?;
         let Some(ticket) = self.products.tickets.get(&load).cloned() else { return Ok(()) };
         let pipeline = self.products.rings[ticket.ring].pipeline.clone();
-        let leader = Cond::less(&self.thread.rem(i64::from(WARPGROUP))?, &Expr::from(1));
+        let leader = self.leader(true)?;
         Ok(pipeline.consumer_release(&mut self.b, &ticket.slot, &leader)?)
     }
 

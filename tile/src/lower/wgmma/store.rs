@@ -10,8 +10,8 @@ use girih_codegen::{Cond, Expr, Operand, Reg, Rmem, Smem, TiledCopy, TiledMma};
 use girih_layout::Lay;
 use girih_tensor::{DType, Tensor};
 
-use super::super::Lowering;
 use super::super::params::{Boxes, Source};
+use super::super::{Lowering, unfit};
 use super::copies::sides;
 use crate::error::Error;
 use crate::fit;
@@ -60,7 +60,7 @@ impl Lowering<'_> {
     pub(crate) fn store_by_copy(&mut self, id: OpId, view: &View, tile: &SharedTile) -> Result<(), Error> {
         let plan = self.plan;
         let value = plan.func.op(id).operands[0];
-        let missing = || super::wrong("a store without a tensor map");
+        let missing = || unfit("a store without a tensor map");
         let map = self.products.maps.get(&id).cloned().ok_or_else(missing)?;
         let regs = self.regs(value)?;
         let stores = self.products.stores.as_mut().ok_or_else(missing)?;
@@ -126,7 +126,7 @@ impl Lowering<'_> {
     }
 
     /// Whether this is the thread that issues the copies that store, of a warpgroup or of all.
-    fn leader(&self, apart: bool) -> Result<Cond, Error> {
+    pub(super) fn leader(&self, apart: bool) -> Result<Cond, Error> {
         let number = if apart { self.thread.rem(WARPGROUP.into())? } else { self.thread.clone() };
         Ok(Cond::less(&number, &Expr::from(1)))
     }

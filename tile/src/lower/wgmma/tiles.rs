@@ -1,6 +1,6 @@
 //! Tiles in shared memory that threads write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use girih_codegen::algorithm::distributed::{Move, runs};
 use girih_codegen::algorithm::fence_proxy_async;
@@ -10,39 +10,35 @@ use girih_codegen::{Cond, Expr, Reg};
 use girih_ptx::Word;
 
 use super::super::memory::{global, padding};
-use super::super::{Held, Lowering};
+use super::super::{Held, Lowering, unfit};
 use super::roles::Role;
 use super::{has_own_registers, stored};
 use crate::error::Error;
 use crate::fit;
 use crate::ir::{Def, Dims, End, Func, Kind, OpId, Padding, RegionId, Value};
+use crate::pass::uses::readers;
 use crate::place::wgmma::{SharedTile, Wgmma};
 
 /// Who reads values, and where operations are.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     /// The operations that read a value; none for the end of a region.
-    readers: BTreeMap<Value, Vec<Option<OpId>>>,
+    readers: HashMap<Value, Vec<Option<OpId>>>,
     /// The region of each operation, and its position there.
     places: BTreeMap<OpId, (RegionId, usize)>,
 }
 
 impl Uses {
     pub(super) fn of(func: &Func) -> Uses {
-        let mut uses = Uses::default();
-        uses.region(func, func.body());
-        uses
-    }
-
-    fn region(&mut self, func: &Func, region: RegionId) {
-        for (at, &id) in func.region(region).ops.iter().enumerate() {
-            let op = func.op(id);
-            self.places.insert(id, (region, at));
-            op.operands.iter().for_each(|&value| self.readers.entry(value).or_default().push(Some(id)));
-            op.regions.iter().for_each(|&region| self.region(func, region));
+        fn region(func: &Func, at: RegionId, places: &mut BTreeMap<OpId, (RegionId, usize)>) {
+            for (position, &id) in func.region(at).ops.iter().enumerate() {
+                places.insert(id, (at, position));
+                func.op(id).regions.iter().for_each(|&inner| region(func, inner, places));
+            }
         }
-        let passed = func.region(region).end.values();
-        passed.iter().for_each(|&value| self.readers.entry(value).or_default().push(None));
+        let mut places = BTreeMap::new();
+        region(func, func.body(), &mut places);
+        Uses { readers: readers(func), places }
     }
 
     /// The operations that read a value; none for the end of a region.
@@ -180,7 +176,7 @@ impl Lowering<'_> {
         dims: Dims,
         regs: &[Reg],
     ) -> Result<Expr, Error> {
-        let missing = || super::wrong("a tile without a place in shared memory");
+        let missing = || unfit("a tile without a place in shared memory");
         let [base, matrices] = self.products.buffers.get(&place).cloned().ok_or_else(missing)?;
         if !self.loops.is_empty() {
             // The products of the iteration before have read what stands there.
@@ -266,7 +262,7 @@ impl Lowering<'_> {
         let around = self.b.open_block();
         self.b.leave(&around, &Cond::all(whole), true)?;
         // In the block, so that nothing of it is computed where there is nothing to clear.
-        let base = base + &(&self.kept_here(slot)? * step);
+        let base = base + &(&self.b.bounded(slot, slot.range().1)? * step);
         let extents: Vec<i64> = view.tile.iter().map(|&n| n.into()).collect();
         let vector = 16 / tile.dtype.bytes();
         let dist = Dist::blocked(&extents, &fastest(tile.fast, extents.len()), vector, plan.threads.into());

@@ -4,7 +4,7 @@ use girih_codegen::plan::Dist;
 use std::collections::BTreeSet;
 
 use super::{Id, LOOP, Problem, Source, Use, is_each};
-use crate::error::{Code, Error, Fault, Result};
+use crate::error::{Error, Fault, Result};
 use crate::ir::{Dims, Kind, Op, OpId, RegionId, Value};
 use crate::place::assemble::{DEEP, remade};
 use crate::place::candidates::{Pools, inverse};
@@ -71,14 +71,10 @@ impl Problem<'_> {
                 && accepts(func, op, &work).is_ok()
                 && give(op, &work) == pin;
             if !fits {
-                let message = format!(
-                    "%{} {} is pinned to {pin}: a distribution of {} threads that covers the tile and that the operation takes is \
-                     accepted",
-                    value.0,
-                    func.ty(value),
-                    self.threads
-                );
-                return Err(Error::Place(Fault::new(Code::Shape, message)));
+                let value = format!("%{} {}", value.0, func.ty(value));
+                return Err(Error::Place(
+                    Fault::Pin { value, pin: pin.to_string(), threads: self.threads }.into(),
+                ));
             }
             candidates = vec![work];
         } else if op.results.len() == 1 && remade(func, op.results[0], &candidates[0], DEEP).is_some() {

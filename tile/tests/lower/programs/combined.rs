@@ -2,7 +2,7 @@
 
 use girih_tensor::DType;
 use girih_tile::dtype;
-use girih_tile::dtype::{Category, Const, category, is_integer};
+use girih_tile::dtype::{Category, Const, category};
 use girih_tile::ir::{Dims, Rounding, Type, Value};
 use girih_tile::ops::reduce::{Axes, Reduce, Reduction};
 use girih_tile::ops::scan::{Running, Scan};
@@ -119,7 +119,7 @@ impl Program {
 
     fn sorted(&mut self, value: Value, axis: i64) -> Option<()> {
         let descending = self.rng.random();
-        if is_integer(self.b.ty(value).dtype) && self.rng.random_range(0..3) == 0 {
+        if self.b.ty(value).dtype.is_integer() && self.rng.random_range(0..3) == 0 {
             let counts = self.b.histogram(value, self.rng.random_range(1..20)).ok()?;
             self.keep(counts);
             return Some(());

@@ -1,7 +1,7 @@
 //! What random programs compute of elements, one by one or moved.
 
 use girih_tensor::DType;
-use girih_tile::dtype::{Category, Const, category, is_integer};
+use girih_tile::dtype::{Category, Const, category};
 use girih_tile::ir::{ArrayId, Dims, Known, Padding, Rounding, Type};
 use girih_tile::ops::Arg;
 use girih_tile::ops::indexed::Elements;
@@ -27,7 +27,7 @@ impl Program {
         let bits: Vec<u64> = (0..shape.iter().product::<i64>())
             .map(|_| {
                 let n = self.rng.random_range(-8i128..9);
-                let n = if is_integer(dtype) && !girih_tile::dtype::is_signed(dtype) { n.abs() } else { n };
+                let n = if dtype.is_integer() && !dtype.is_signed() { n.abs() } else { n };
                 girih_tile::ops::number::encode(dtype, Const::Int(n))
             })
             .collect();
