@@ -1,6 +1,7 @@
 //! The rows of the file, files that are refused, and rows drawn at random.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use girih_codegen::gemm::generate;
 use girih_kernels::gemm::{Epilogue, GemmConfig, KernelKind, Layout, Problem, candidates, described};
@@ -144,7 +145,7 @@ fn rows_drawn_at_random_are_those_of_their_seed() {
 }
 
 /// The rows of `wgmma`, and what a tuner would try for each.
-fn tuned() -> Vec<(String, Vec<GemmConfig>)> {
+static TUNED: LazyLock<Vec<(String, Vec<GemmConfig>)>> = LazyLock::new(|| {
     let mut out = Vec::new();
     for row in rows().expect("the repository's rows") {
         let Work::Product(product) = &row.work else { continue };
@@ -158,13 +159,12 @@ fn tuned() -> Vec<(String, Vec<GemmConfig>)> {
         }
     }
     out
-}
+});
 
 #[test]
 fn a_tuner_has_many_configurations_for_every_row() {
-    let tuned = tuned();
-    assert!(tuned.len() > 45);
-    for (row, found) in tuned {
+    assert!(TUNED.len() > 45);
+    for (row, found) in &*TUNED {
         assert!((6..=24).contains(&found.len()), "{row}: {}", found.len());
         for (i, config) in found.iter().enumerate() {
             assert!(config.check().is_ok() && !found[..i].contains(config), "{row}: {config:?}");
@@ -174,8 +174,8 @@ fn a_tuner_has_many_configurations_for_every_row() {
 
 #[test]
 fn all_that_a_tuner_tries_can_be_generated() {
-    let mut known: Vec<GemmConfig> = Vec::new();
-    for config in tuned().into_iter().flat_map(|(_, found)| found) {
+    let mut known: Vec<&GemmConfig> = Vec::new();
+    for config in TUNED.iter().flat_map(|(_, found)| found) {
         if !known.contains(&config) {
             known.push(config);
         }

@@ -177,12 +177,12 @@ fn groups_have_uneven_sizes() {
 
 #[test]
 fn configurations_are_measured_beside_each_other() {
-    let mut bench = bench("{ mnk = [64, 48, 256], bar = 1.0 }");
+    let mut bench = bench("{ mnk = [64, 48, 128], bar = 1.0 }");
     let record = bench.sweep(&bench.rows[0]).unwrap();
     let configs = record["configs"].as_array().unwrap();
     assert!(configs.len() > 10, "{record}");
     // As data, too.
-    assert_eq!(record["product"]["mnk"], serde_json::json!([64, 48, 256]));
+    assert_eq!(record["product"]["mnk"], serde_json::json!([64, 48, 128]));
     for config in configs {
         let [m, n, k] = [0, 1, 2].map(|i| config["fields"]["tile"][i].as_i64().unwrap());
         assert!(config["config"].as_str().unwrap().contains(&format!(" {m}x{n}x{k}, ")), "{config}");

@@ -286,7 +286,7 @@ fn blocks_go_through_pieces_of_tiles() {
     ] {
         let kernel = generate(&config, &epilogue).unwrap_or_else(|e| panic!("{e}: {config:?}"));
         for (mnk, blocks) in
-            [([200, 136, 1100], 7), ([300, 136, 700], 4), ([64, 64, 1900], 3), ([70, 64, 64], 2)]
+            [([200, 136, 500], 7), ([300, 136, 320], 4), ([64, 64, 700], 3), ([70, 64, 64], 2)]
         {
             for seed in 0..2 {
                 let result = run(&config, &kernel, kernel.kernel.module(), mnk, blocks, seed);

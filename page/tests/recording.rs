@@ -83,13 +83,13 @@ fn lanes_access_the_addresses_that_are_told() {
     }
 }
 
-/// A recording has what the program answers, for every step.
+/// A recording has what the program answers, for every step. Of many warps that take the same steps, each tells some of them.
 #[test]
 fn a_recording_answers_as_the_program_does() {
-    for run in [
-        example("sum_race", [0; 3]),
-        example("ring", [0; 3]),
-        ask("run", &json!({ "kernel": "gemm_simt_f32", "sizes": [32, 32, 8] })).unwrap(),
+    for (run, of_all) in [
+        (example("sum_race", [0; 3]), 1),
+        (example("ring", [0; 3]), 1),
+        (ask("run", &json!({ "kernel": "gemm_simt_f32", "sizes": [32, 32, 8] })).unwrap(), 8),
     ] {
         let html = ask("recording", &json!({ "run": run["run"] })).unwrap();
         let html = html.as_str().unwrap();
@@ -115,8 +115,10 @@ fn a_recording_answers_as_the_program_does() {
                 for of in told["values"].as_array().unwrap() {
                     values[of[0].as_u64().unwrap() as usize] = of[1].clone();
                 }
-                state["values"] = values.clone().into();
-                assert_eq!(state, step(&run, warp, nth));
+                if nth % of_all == warp % of_all {
+                    state["values"] = values.clone().into();
+                    assert_eq!(state, step(&run, warp, nth));
+                }
             }
             assert_eq!(run["warps"][warp], told.as_array().unwrap().len());
         }

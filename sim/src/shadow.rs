@@ -95,8 +95,8 @@ use std::ops::Range;
 use crate::lanes::WARP;
 
 use accesses::Chains;
+use cell::Cells;
 pub(crate) use cell::Stamp;
-use cell::{Cell, cells};
 use clock::Clock;
 use exits::Exits;
 pub(crate) use finding::Finding;
@@ -127,7 +127,7 @@ pub(crate) struct Shadow {
     /// Bytes of shared memory of each block; the blocks' memories are one after another.
     block_bytes: usize,
     states: Vec<u8>,
-    cells: Vec<Cell>,
+    cells: Cells,
     chains: Chains,
     /// log2 of the bytes of a cell.
     granule: u32,
@@ -198,7 +198,7 @@ impl Shadow {
             uninitialised,
             block_bytes,
             states: vec![0; bytes],
-            cells: vec![Cell::default(); bytes.div_ceil(1 << granule)],
+            cells: Cells::new(bytes.div_ceil(1 << granule)),
             chains: Chains::default(),
             granule,
             clocks: (0..blocks * warps).map(|_| Clock::default()).collect(),
@@ -226,7 +226,7 @@ impl Shadow {
     pub(crate) fn reset(&mut self, cluster: u32) {
         self.cluster_number = cluster;
         self.states.fill(0);
-        self.cells.fill(Cell::default());
+        self.cells.clear();
         self.chains.clear();
         let clock = |i| {
             let domains = self.domains.of(self.home_of(i), true).collect();

@@ -79,6 +79,11 @@ impl Array {
         self.data[self.place([row, column, head, batch])]
     }
 
+    /// The columns of a row, which follow each other.
+    fn row(&self, row: usize, head: usize, batch: usize) -> &[f64] {
+        &self.data[self.place([row, 0, head, batch])..][..self.extents[1]]
+    }
+
     fn bytes(&self) -> Vec<u8> {
         self.data.iter().flat_map(|&value| encode(self.dtype, value)).collect()
     }
@@ -278,9 +283,8 @@ impl Case {
                         let row = first_query + query;
                         let mut scores = Vec::new();
                         for key in (0..sequence.keys).filter(|&key| self.sees(sequence, query, key)) {
-                            let product =
-                                |d| q.at(row, d, head, batch) * k.at(first_key + key, d, group, batch);
-                            let mut score = (0..self.columns).map(product).sum::<f64>() * SCALE;
+                            let (q, k) = (q.row(row, head, batch), k.row(first_key + key, group, batch));
+                            let mut score = q.iter().zip(k).map(|(q, k)| q * k).sum::<f64>() * SCALE;
                             if self.config.features.softcap {
                                 score = self.cap * (score / self.cap).tanh();
                             }
@@ -289,11 +293,13 @@ impl Case {
                         }
                         let most = scores.iter().map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
                         let total: f64 = scores.iter().map(|(_, score)| (score - most).exp()).sum();
-                        for column in 0..self.columns {
-                            let value = |&(key, score): &(usize, f64)| {
-                                (score - most).exp() / total * v.at(first_key + key, column, group, batch)
-                            };
-                            let expected: f64 = scores.iter().map(value).sum();
+                        let mut sums = vec![0.0; self.columns];
+                        for (key, score) in &scores {
+                            let weight = (score - most).exp() / total;
+                            let values = v.row(first_key + key, group, batch);
+                            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
+                        }
+                        for (column, expected) in sums.into_iter().enumerate() {
                             let at = found.result.place([row, column, head, batch]);
                             written[at] = true;
                             let got = found.result.data[at];

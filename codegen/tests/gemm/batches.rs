@@ -40,6 +40,15 @@ pub(super) fn number(operand: usize, at: i64) -> f64 {
     ((at * 7 + at / 13 + operand as i64 * 5) % 11 - 5) as f64
 }
 
+/// The rows of an operand along K.
+pub(super) fn rows([rows, k]: [i64; 2], of: impl Fn(i64, i64) -> f64) -> Vec<Vec<f64>> {
+    (0..rows).map(|row| (0..k).map(|k| of(row, k)).collect()).collect()
+}
+
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 pub(super) fn encode(dtype: DType, value: f64) -> Vec<u8> {
     match dtype {
         DType::Bf16 => bf16::from_f64(value).to_le_bytes().to_vec(),
@@ -63,10 +72,13 @@ fn verify(config: &GemmConfig, epilogue: &Epilogue, [m, n, k]: [i64; 3], l: i64,
     let options = Options { seed: 3, ..Options::checked() };
     run(kernel.kernel.module(), &memory, &blocks, &options).unwrap_or_else(|e| panic!("{e}: {config:?}"));
     let mut expected = vec![f64::NAN; all[2].len(l) as usize];
-    for (l, i, j) in (0..l).flat_map(|l| (0..m).flat_map(move |i| (0..n).map(move |j| (l, i, j)))) {
-        let product = |k| number(0, all[0].at(i, k, l)) * number(1, all[1].at(j, k, l));
-        let added = if kernel.inputs.is_empty() { 0.0 } else { number(3, all[3].at(i, j, l)) };
-        expected[all[2].at(i, j, l) as usize] = (0..k).map(product).sum::<f64>() + added;
+    for l in 0..l {
+        let a = rows([m, k], |i, k| number(0, all[0].at(i, k, l)));
+        let b = rows([n, k], |j, k| number(1, all[1].at(j, k, l)));
+        for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+            let added = if kernel.inputs.is_empty() { 0.0 } else { number(3, all[3].at(i, j, l)) };
+            expected[all[2].at(i, j, l) as usize] = dot(&a[i as usize], &b[j as usize]) + added;
+        }
     }
     let expected: Vec<u8> = expected.into_iter().flat_map(|value| encode(config.c_type, value)).collect();
     let found = download(&memory, places[2], expected.len());

@@ -9,7 +9,7 @@ use girih_layout::lay;
 use girih_sim::{Memory, Options};
 use girih_tensor::DType;
 
-use super::batches::{Matrices, encode, number};
+use super::batches::{Matrices, dot, encode, number, rows};
 use super::configs::{simt, sm80, with};
 use crate::simulator::{blocks, bytes, download, run, upload};
 use crate::teams::two_teams;
@@ -76,11 +76,15 @@ fn verify(config: &GemmConfig, epilogue: &Epilogue, problem: &Problem) {
     let [m, n, k] = problem.mnk;
     let mode = config.batch.grouped().unwrap();
     let mut expected = vec![f64::NAN; (all[2].len(1) + 2 * GUARD) as usize];
-    for (x, y) in (0..m).flat_map(|x| (0..n).map(move |y| (x, y))) {
-        let Some(group) = problem.group_of([x, y][mode]) else { continue };
-        let product = |k| number(0, all[0].at(x, k, group)) * number(1, all[1].at(y, k, group));
-        let sum: f64 = (0..k).map(product).sum();
-        expected[(GUARD + all[2].at(x, y, 0)) as usize] = sum + added(kernel, mode, [x, y], group, &all[3]);
+    for group in 0..problem.groups() {
+        let a = rows([m, k], |x, k| number(0, all[0].at(x, k, group)));
+        let b = rows([n, k], |y, k| number(1, all[1].at(y, k, group)));
+        let own = (0..m).flat_map(|x| (0..n).map(move |y| [x, y]));
+        for [x, y] in own.filter(|at| problem.group_of(at[mode]) == Some(group)) {
+            let sum = dot(&a[x as usize], &b[y as usize]);
+            expected[(GUARD + all[2].at(x, y, 0)) as usize] =
+                sum + added(kernel, mode, [x, y], group, &all[3]);
+        }
     }
     let expected: Vec<u8> = expected.into_iter().flat_map(|value| encode(config.c_type, value)).collect();
     let found = download(&memory, c, expected.len());

@@ -9,7 +9,7 @@ use girih_layout::lay;
 use girih_sim::{Memory, Options};
 use girih_tensor::DType;
 
-use super::batches::{Matrices, encode, number};
+use super::batches::{Matrices, dot, encode, number, rows};
 use super::configs::{simt, sm80};
 use crate::simulator::{blocks, bytes, download, run, upload};
 use crate::warp_specialized::config as wgmma;
@@ -127,10 +127,11 @@ fn verify(config: &GemmConfig, epilogue: &Epilogue, mnk: [i64; 3], count: i64, u
     for l in 0..count {
         let (mut expected, mut sums) =
             (vec![f64::NAN; (GUARD + all[2].len(1)) as usize], vec![0.0; n as usize]);
+        let of_b = if l == 1 { 0 } else { l };
+        let a = rows([m, k], |x, k| element(0, all[0].at(x, k, 0), l));
+        let b = rows([n, k], |y, k| element(1, all[1].at(y, k, 0), of_b));
         for (x, y) in (0..m).flat_map(|x| (0..n).map(move |y| (x, y))) {
-            let of_b = if l == 1 { 0 } else { l };
-            let product = |k| element(0, all[0].at(x, k, 0), l) * element(1, all[1].at(y, k, 0), of_b);
-            let value = (0..k).map(product).sum::<f64>() + added(x, y, l);
+            let value = dot(&a[x as usize], &b[y as usize]) + added(x, y, l);
             expected[(GUARD + all[2].at(x, y, 0)) as usize] = value;
             sums[y as usize] += value;
         }

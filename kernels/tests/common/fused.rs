@@ -7,7 +7,7 @@ use girih_kernels::gemm::{Epilogue, GemmConfig, Gemms, Given, Input, KernelKind,
 use girih_tensor::{DType, Element};
 use half::bf16;
 
-use super::{Data, Failure, filled};
+use super::{Data, Failure, dot, filled, rows};
 
 /// What an epilogue makes of the sum of element (m,n), computed in f64 from the sum, the coordinates and the inputs.
 type Expected = fn(f64, [i64; 2], &Values) -> f64;
@@ -134,12 +134,9 @@ pub(crate) fn verify<T: Element + Pod>(
     let c = c.download()?;
     let order = if problem.c().contiguous() == 1 { Order::Row } else { Order::Column };
     let mut written = vec![false; c.len()];
+    let (a, b) = (rows(&problem.a(), 0, &a), rows(&problem.b(), 0, &b));
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-        let products = |l: i64| {
-            let at = |data: &[T], offset: i64| data[offset as usize].to_f64();
-            at(&a, problem.a().offset(i, l)) * at(&b, problem.b().offset(j, l))
-        };
-        let sum: f64 = (0..k).map(products).sum();
+        let sum = dot(&a[i as usize], &b[j as usize]);
         let place = if order == Order::Row { i * pitch + j } else { j * pitch + i } as usize;
         let values = Values {
             alpha: 1.5,

@@ -57,6 +57,17 @@ pub(crate) fn filled<T: Element>(len: usize, data: Data, seed: u64) -> Vec<T> {
     (0..len).map(|_| T::from_f64(next())).collect()
 }
 
+/// The rows of a matrix of a product as f64.
+pub(crate) fn rows<T: Element>(matrix: &Matrix, product: i64, data: &[T]) -> Vec<Vec<f64>> {
+    let [rows, columns] = matrix.extents();
+    let at = |row, column| data[matrix.offset_in(row, column, product) as usize].to_f64();
+    (0..rows).map(|row| (0..columns).map(|column| at(row, column)).collect()).collect()
+}
+
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 /// How many elements stand in front of a matrix in its buffer, so that the matrix begins at a multiple of no more bytes than it says.
 fn first<T: Element>(matrix: &Matrix) -> usize {
     if matrix.alignment() == 16 {

@@ -7,7 +7,7 @@ use girih_kernels::gemm::{
 };
 use girih_tensor::{DType, Element};
 
-use super::{Data, Failure, configs, filled};
+use super::{Data, Failure, configs, dot, filled, rows};
 
 /// What a product has of each output: with these strides in a batch, there is something between them.
 const GAP: i64 = 3;
@@ -61,6 +61,8 @@ pub(crate) fn verify<T: Element + Pod>(
     let c = device.alloc::<T>((problem.c().span() + problem.c().ld()) as usize)?;
     let gemm = Gemms::new(device).configured(problem, config, &epilogue())?;
     let lens = [n, m, m, 1];
+    let expected: Vec<Expected> =
+        (0..problem.batches()).map(|l| expected(problem, l, &a, &b, &bias)).collect();
     let mut before: Option<Vec<Vec<f32>>> = None;
     for _ in 0..2 {
         let mut outputs = Vec::new();
@@ -74,8 +76,7 @@ pub(crate) fn verify<T: Element + Pod>(
         given.extend(named.map(|((name, output), len)| (*name, Given::from(output).for_each(len + GAP))));
         gemm.run_with(&on_a, &on_b, &c, &given)?;
         let found = outputs.iter().map(|output| output.download()).collect::<Result<Vec<_>, _>>()?;
-        for l in 0..problem.batches() {
-            let Expected(expected) = expected(problem, l, &a, &b, &bias);
+        for (l, Expected(expected)) in (0..).zip(&expected) {
             for ((name, found), (expected, len)) in NAMES.iter().zip(&found).zip(expected.iter().zip(lens)) {
                 let own = &found[(l * (len + GAP)) as usize..][..(len + GAP) as usize];
                 for (i, (&x, [wanted, bound])) in own.iter().zip(expected).enumerate() {
@@ -101,19 +102,14 @@ pub(crate) fn verify<T: Element + Pod>(
 
 fn expected<T: Element>(problem: &Problem, l: i64, a: &[T], b: &[T], bias: &[f32]) -> Expected {
     let [m, n, k] = problem.mnk();
-    let (of_a, of_b) = (problem.a().batch_stride() * l, problem.b().batch_stride() * l);
+    let (a, b) = (rows(&problem.a(), l, a), rows(&problem.b(), l, b));
     let lens = [n, m, m, 1];
     let mut out = lens.map(|len| vec![[0f64; 2]; len as usize]);
     // The error of a sum, of its K products and of those that are added up here; twice for the values after the bias.
     let of_sum = 1e-5 * ((k + 1) as f64).sqrt();
-    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-        let products = |x: i64| {
-            let at = |data: &[T], offset: i64| data[offset as usize].to_f64();
-            at(a, of_a + problem.a().offset(i, x)) * at(b, of_b + problem.b().offset(j, x))
-        };
-        let sum = (0..k).map(products).sum::<f64>() + 2.0;
-        let biased = sum + f64::from(bias[j as usize]);
-        let (i, j) = (i as usize, j as usize);
+    for (i, j) in (0..a.len()).flat_map(|i| (0..b.len()).map(move |j| (i, j))) {
+        let sum = dot(&a[i], &b[j]) + 2.0;
+        let biased = sum + f64::from(bias[j]);
         for (output, at, value) in [(0, j, sum), (1, i, biased)] {
             let [wanted, bound] = out[output][at];
             out[output][at] = [wanted + value, bound + of_sum + 1e-6 * value.abs()];

@@ -10,15 +10,17 @@ use half::bf16;
 use crate::checked;
 use crate::common::{Data, Failure, batch, padded, variants, verify_dtype};
 
-/// By every kernel, in every layout and dtype, with matrices that are apart, between one another, and the same for all products.
+/// By every kernel, in every layout and dtype, with matrices that are apart, between one another, and the same for all products. One order of
+/// C has odd pitches.
 #[test]
 fn every_layout_order_and_dtype() -> Result<(), Failure> {
     let device = checked();
     let gemms = Gemms::new(&device);
     for (seed, problem) in variants([40, 24, 48]).into_iter().enumerate() {
         let how = [seed as i64 % 3, seed as i64 / 3 % 3, seed as i64 / 2 % 3];
-        verify_dtype(&gemms, &device, &batch(problem, 3, how), Data::Random, seed as u64)?;
-        verify_dtype(&gemms, &device, &batch(padded(problem, 1), 2, how), Data::Random, seed as u64)?;
+        let odd = (seed / 2 + seed) % 2 == 1;
+        let problem = if odd { batch(padded(problem, 1), 2, how) } else { batch(problem, 3, how) };
+        verify_dtype(&gemms, &device, &problem, Data::Random, seed as u64)?;
     }
     Ok(())
 }

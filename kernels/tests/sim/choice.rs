@@ -1,6 +1,7 @@
 //! Which configurations are chosen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use girih_codegen::gemm::{Epilogue, GemmConfig, Schedule, generate};
 use girih_kernels::gemm::choose::Hardware;
@@ -94,9 +95,15 @@ fn text(config: &GemmConfig) -> String {
     format!("{config:?}")
 }
 
-fn all() -> BTreeSet<String> {
-    choose::all().map(|config| text(&config)).collect()
-}
+/// The list, each configuration with whether it is one that its cost decides on.
+static LISTED: LazyLock<BTreeMap<String, bool>> = LazyLock::new(|| {
+    let mut listed = BTreeMap::new();
+    for config in choose::all() {
+        let before = listed.insert(text(&config), is_by_cost(&config));
+        assert_eq!(before, None, "listed twice: {config:?}");
+    }
+    listed
+});
 
 const KINDS: [KernelKind; 3] = [KernelKind::Simt, KernelKind::Sm80, KernelKind::Sm90];
 
@@ -278,12 +285,10 @@ fn chosen() -> Result<BTreeSet<String>, Failure> {
 /// Problems choose no configuration but those of the list, and all that are not chosen by their cost.
 #[test]
 fn what_can_be_chosen_is_the_list() -> Result<(), Failure> {
-    let (listed, found) = (all(), chosen()?);
-    assert_eq!(listed.len(), choose::all().count(), "configurations are listed twice");
-    assert_eq!(found.difference(&listed).next(), None, "chosen, and not in the list");
-    let others: BTreeSet<String> =
-        choose::all().filter(|config| !is_by_cost(config)).map(|config| text(&config)).collect();
-    assert_eq!(others.difference(&found).next(), None, "in the list, and never chosen");
+    let found = chosen()?;
+    assert_eq!(found.iter().find(|text| !LISTED.contains_key(*text)), None, "chosen, and not in the list");
+    let mut others = LISTED.iter().filter(|(_, by_cost)| !**by_cost).map(|(text, _)| text);
+    assert_eq!(others.find(|text| !found.contains(*text)), None, "in the list, and never chosen");
     Ok(())
 }
 
@@ -304,6 +309,9 @@ fn every_plan_is_among_the_fastest() -> Result<(), Failure> {
         for (config, _) in least.iter().take_while(|(_, cost)| cost.total() <= most) {
             left.remove(&described(config));
         }
+        if left.is_empty() {
+            break;
+        }
     }
     assert!(count > 100 && left.is_empty(), "of {count} never: {left:#?}");
     Ok(())
@@ -312,7 +320,7 @@ fn every_plan_is_among_the_fastest() -> Result<(), Failure> {
 /// Whatever the problem, the device and the kernel are, the configuration is one of the list.
 #[test]
 fn random_problems_choose_from_the_list() -> Result<(), Failure> {
-    let (listed, mut rng, mut chosen) = (all(), StdRng::seed_from_u64(0), 0);
+    let (mut rng, mut chosen) = (StdRng::seed_from_u64(0), 0);
     for _ in 0..20_000 {
         let mut extent = || match rng.random_range(0..3) {
             0 => rng.random_range(0..70),
@@ -343,7 +351,7 @@ fn random_problems_choose_from_the_list() -> Result<(), Failure> {
         let hardware =
             Hardware { shared: rng.random_range(0..=227 << 10), ..Hardware::from(multiprocessors) };
         let Ok(config) = choose(&problem, KINDS[rng.random_range(0..3)], hardware) else { continue };
-        assert!(listed.contains(&text(&config)), "{problem:?} on {hardware:?}: {config:?}");
+        assert!(LISTED.contains_key(&text(&config)), "{problem:?} on {hardware:?}: {config:?}");
         chosen += 1;
     }
     assert!(chosen > 5000, "{chosen}");
@@ -355,7 +363,7 @@ fn every_choice_can_be_built() -> Result<(), Failure> {
     for (i, config) in choose::all().enumerate() {
         config.check()?;
         // `cargo xtask ratchet` builds more of them: as many as have every two facts together.
-        if i % 97 == 0 {
+        if i % 197 == 0 {
             generate(&config, &Epilogue::new()).map_err(|e| format!("{config:?}: {e}"))?;
         }
     }

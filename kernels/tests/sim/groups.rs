@@ -11,7 +11,7 @@ use half::bf16;
 use crate::checked;
 use crate::common::{Data, Failure, padded, variants, verify_dtype};
 
-/// By every kernel, in every layout and dtype, with any pitches, with a B for each group and with one for all.
+/// By every kernel, in every layout and dtype, with a B for each group and with one for all. One order of C has odd pitches.
 #[test]
 fn every_layout_order_and_dtype() -> Result<(), Failure> {
     let device = checked();
@@ -19,9 +19,9 @@ fn every_layout_order_and_dtype() -> Result<(), Failure> {
     for (seed, problem) in variants([150, 24, 48]).into_iter().enumerate() {
         let seed = seed as u64;
         let stride = [None, Some(0), Some(24 * 49 * 2)][seed as usize % 3];
-        verify_dtype(&gemms, &device, &problem.grouped(5, stride)?, Data::Random, seed)?;
-        let odd = padded(problem, 1).grouped(4, stride)?;
-        verify_dtype(&gemms, &device, &odd, Data::Random, seed + 7)?;
+        let odd = (seed / 2 + seed) % 2 == 1;
+        let problem = if odd { padded(problem, 1).grouped(4, stride) } else { problem.grouped(5, stride) };
+        verify_dtype(&gemms, &device, &problem?, Data::Random, seed)?;
     }
     Ok(())
 }

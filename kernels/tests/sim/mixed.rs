@@ -1,7 +1,7 @@
 //! Weights of 8 bits with scales.
 
 use girih_codegen::gemm::Major;
-use girih_device::Device;
+use girih_device::{Device, SimOptions};
 use girih_kernels::Error;
 use girih_kernels::gemm::{
     Gemms, Given, KernelKind, Layout, MixedInput, Problem, Records, candidates, choose, record,
@@ -42,23 +42,23 @@ const SHARES: usize = 4;
 
 #[test]
 fn blocks_share_out_some_weights_evenly() -> Result<(), Failure> {
-    let problems = [([60, 1100, 1100], 7), ([20, 340, 390], 5)];
-    streams(SHARES, problems)
+    // Few multiprocessors take several tiles each of a small problem.
+    let device = Device::open_sim(SimOptions { multiprocessors: Some(5), ..SimOptions::checked() })?;
+    streams(&device, SHARES, [([60, 600, 700], 7), ([20, 340, 390], 5)])
 }
 
 #[test]
 #[ignore = "takes long; `cargo xtask soak` runs it"]
 fn blocks_share_out_weights_evenly() -> Result<(), Failure> {
-    streams(1, [([60, 1100, 1100], 1), ([20, 340, 390], 1)])
+    streams(&checked(), 1, [([60, 1100, 1100], 1), ([20, 340, 390], 1)])
 }
 
 /// Every `step`-th problem of each size, each by every `shares`-th configuration.
-fn streams(shares: usize, problems: [([i64; 3], usize); 2]) -> Result<(), Failure> {
-    let device = checked();
+fn streams(device: &Device, shares: usize, problems: [([i64; 3], usize); 2]) -> Result<(), Failure> {
     let all = problems.map(|(mnk, step)| Ok::<_, Failure>(mixed::variants(mnk)?.into_iter().step_by(step)));
     let mut ran = 0;
     for (i, problem) in all.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().enumerate() {
-        ran += mixed::verify_streams(&device, &problem, [i % shares, shares])?;
+        ran += mixed::verify_streams(device, &problem, [i % shares, shares])?;
     }
     assert!(ran > 0);
     Ok(())

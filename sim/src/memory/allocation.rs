@@ -233,11 +233,9 @@ impl Allocation {
     }
 }
 
+/// Words whose pages the host has only once they are used; `None` if it does not have enough memory.
 fn zeros(count: usize) -> Option<Box<[AtomicU32]>> {
-    let mut words = Vec::new();
-    words.try_reserve_exact(count).ok()?;
-    words.resize_with(count, AtomicU32::default);
-    Some(words.into())
+    bytemuck::try_zeroed_slice_box(count).ok()
 }
 
 /// The 32-bit words that contain the bits from `first` on, and for each the mask of these bits.

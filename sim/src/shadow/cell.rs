@@ -1,5 +1,7 @@
 //! Stamps and cells: the records of accesses to shared memory.
 
+use std::ops::{Index, Range};
+
 use super::accesses::{Accesses, Chains};
 
 /// An access as it is remembered. `thread` is 32 times the component of the clocks that counts the access (a warp of
@@ -33,14 +35,46 @@ impl Cell {
     }
 }
 
-/// The cells of a range of bytes, with their numbers.
-#[inline]
-pub(super) fn cells(
-    cells: &mut [Cell],
-    granule: u32,
-    at: usize,
-    bytes: usize,
-) -> impl Iterator<Item = (usize, &mut Cell)> {
-    let (first, end) = (at >> granule, (at + bytes).div_ceil(1 << granule));
-    cells[first..end].iter_mut().enumerate().map(move |(i, cell)| (first + i, cell))
+/// Cells of a page: what is cleared together.
+const PAGE: usize = 64;
+
+/// All cells. A cluster uses few pages of a large shared memory, and the next one clears no others.
+#[derive(Clone, Debug)]
+pub(super) struct Cells {
+    cells: Vec<Cell>,
+    /// For each page, whether it may have changed since it was cleared.
+    changed: Vec<bool>,
+}
+
+impl Cells {
+    pub(super) fn new(count: usize) -> Self {
+        Cells { cells: vec![Cell::default(); count], changed: vec![false; count.div_ceil(PAGE)] }
+    }
+
+    pub(super) fn clear(&mut self) {
+        for (page, changed) in self.cells.chunks_mut(PAGE).zip(&mut self.changed) {
+            if std::mem::take(changed) {
+                page.fill(Cell::default());
+            }
+        }
+    }
+
+    /// Cells that are going to change.
+    #[inline]
+    pub(super) fn range_mut(&mut self, range: Range<usize>) -> &mut [Cell] {
+        match &mut self.changed[range.start / PAGE..range.end.div_ceil(PAGE)] {
+            [page] => *page = true,
+            pages => pages.fill(true),
+        }
+        &mut self.cells[range]
+    }
+}
+
+impl Index<usize> for Cells {
+    type Output = Cell;
+
+    #[inline]
+    fn index(&self, cell: usize) -> &Cell {
+        &self.cells[cell]
+    }
 }

@@ -2,7 +2,7 @@
 //! "Asynchronous Operations", "Proxies").
 
 use super::accesses::Accesses;
-use super::{FLIGHT, Finding, READING, REDUCED, Shadow, Stamp, WRITTEN, Who, Window, cells};
+use super::{FLIGHT, Finding, READING, REDUCED, Shadow, Stamp, WRITTEN, Who, Window};
 use crate::Access;
 use crate::lanes::WARP;
 
@@ -133,7 +133,8 @@ impl Shadow {
             By::Thread(who) => Some(self.clocks[who.warp as usize].past(who)),
             By::Phase { .. } => None,
         };
-        for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
+        let cells = self.cells_of(at, bytes);
+        for cell in self.cells.range_mut(cells) {
             cell.read(new, &mut self.chains, |reads| match past {
                 Some(past) => past.missing(reads) == 0,
                 // A thread that knows this phase knows the phases before it, and so the earlier reads of the same

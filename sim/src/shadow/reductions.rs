@@ -13,8 +13,9 @@
 //! "Asynchronous Operations"). But what follows the end comes after everything that the reduction itself had to come
 //! after: after all earlier accesses to the same bytes.
 
+use super::cell::Cell;
 use super::strong::Manner;
-use super::{By, Cell, FLIGHT, Finding, MBARRIER, READING, REDUCED, Shadow, Stamp, WRITTEN, Who, over};
+use super::{By, FLIGHT, Finding, MBARRIER, READING, REDUCED, Shadow, Stamp, WRITTEN, Who, over};
 use crate::Access;
 
 /// Asynchronous reductions into a cell, all of the same manner and none of which has to come after another. The cell
@@ -211,9 +212,11 @@ impl Shadow {
     /// Forgets the accesses to a cell that are no asynchronous reductions.
     fn erase(&mut self, cell: usize) {
         self.strong.remove(&cell);
-        let Cell { more, .. } = std::mem::take(&mut self.cells[cell]);
-        if more != 0 {
-            self.chains.drop(more);
+        for cell in self.cells.range_mut(cell..cell + 1) {
+            let Cell { more, .. } = std::mem::take(cell);
+            if more != 0 {
+                self.chains.drop(more);
+            }
         }
     }
 

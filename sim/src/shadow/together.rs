@@ -54,7 +54,7 @@ impl Shadow {
             }
             let past = Past::of(one.unwrap_or_else(|| clock.view(who)), who, group);
             let stamp = Stamp { clock: clock.next(who.lane), source: who.source, thread: who.thread() };
-            let cells = &mut self.cells[at >> self.granule..(at + bytes).div_ceil(1 << self.granule)];
+            let cells = self.cells.range_mut(at >> self.granule..(at + bytes).div_ceil(1 << self.granule));
             let none = |of: &Accesses| past.missing(of) == 0;
             let quiet = |cell: &Cell| {
                 let more = || cell.more == 0 || self.chains.all_in(cell.more, past);

@@ -1,7 +1,7 @@
 //! Weak reads and writes of a thread: the accesses after which they must be ordered, and their records.
 
 use super::accesses::Accesses;
-use super::cell::{Cell, Stamp, cells};
+use super::cell::{Cell, Stamp};
 use super::clock::Past;
 use super::states::WRITTEN;
 use super::{Finding, Shadow, Who};
@@ -45,7 +45,8 @@ impl Shadow {
         }
         let new = Accesses::from(self.stamp(who));
         let past = self.clocks[who.warp as usize].past(who);
-        for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
+        let cells = self.cells_of(at, bytes);
+        for cell in self.cells.range_mut(cells) {
             cell.read(new, &mut self.chains, |reads| past.missing(reads) == 0);
         }
     }
@@ -134,7 +135,8 @@ impl Shadow {
                 self.reductions.remove(&cell);
             }
         }
-        for (_, cell) in cells(&mut self.cells, self.granule, at, bytes) {
+        let cells = self.cells_of(at, bytes);
+        for cell in self.cells.range_mut(cells) {
             if cell.more != 0 {
                 self.chains.drop(cell.more);
             }

@@ -30,7 +30,7 @@ impl Where {
             // What 64 bits do not hold is beyond any array.
             at.push(i64::try_from(integer(index.ty.dtype, bits)).unwrap_or(i64::MAX));
         }
-        self.part.inside(&at, self.check)
+        self.part.inside(at, self.check)
     }
 }
 

@@ -27,7 +27,7 @@ impl ArrayData {
     pub fn dense(dtype: DType, extents: &[i64], bits: &[u64]) -> ArrayData {
         let (width, per) = (dtype.bytes() as usize, per_byte(dtype));
         let bytes = match per {
-            1 => bits.iter().flat_map(|bits| bits.to_le_bytes()[..width].to_vec()).collect(),
+            1 => bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(width)).collect(),
             _ => vec![0; bits.len().div_ceil(per)],
         };
         let mut array = ArrayData { dtype, extents: vec![bits.len() as i64], strides: vec![1], bytes };
@@ -73,10 +73,11 @@ impl ArrayData {
     /// The bits of all elements, row-major; `None` if some are outside of the memory.
     pub fn elements(&self) -> Option<Vec<u64>> {
         let extents: Option<Vec<u32>> = self.extents.iter().map(|&n| u32::try_from(n).ok()).collect();
-        let mut all = Some(Vec::new());
+        let (mut all, mut place) = (Some(Vec::new()), Vec::new());
         coordinates(&extents?, |at| {
-            let at: Vec<i64> = at.iter().map(|&i| i64::from(i)).collect();
-            match (&mut all, self.read(&at)) {
+            place.clear();
+            place.extend(at.iter().map(|&i| i64::from(i)));
+            match (&mut all, self.read(&place)) {
                 (Some(list), Some(bits)) => list.push(bits),
                 _ => all = None,
             }
@@ -110,7 +111,7 @@ pub(super) struct Part {
 
 impl Part {
     /// The coordinate in the parameter of one in the part; `None` outside of the part, where an access that checks no bounds must not be.
-    pub(super) fn inside(&self, at: &[i64], check: bool) -> Result<Option<Vec<i64>>> {
+    pub(super) fn inside(&self, mut at: Vec<i64>, check: bool) -> Result<Option<Vec<i64>>> {
         let within =
             at.iter().zip(self.low.iter().zip(&self.extents)).all(|(i, (low, n))| (*low..*n).contains(i));
         if !within && !check {
@@ -119,7 +120,11 @@ impl Part {
                 "element {at:?} outside of {extents:?} by an access that checks no bounds"
             ));
         }
-        Ok(within.then(|| at.iter().zip(&self.start).map(|(i, start)| i + start).collect()))
+        if !within {
+            return Ok(None);
+        }
+        at.iter_mut().zip(&self.start).for_each(|(i, start)| *i += start);
+        Ok(Some(at))
     }
 }
 
@@ -167,8 +172,7 @@ impl Block<'_> {
             );
         });
         for (i, at) in places.into_iter().enumerate() {
-            let at: Vec<i64> = at;
-            f(self, &part, i, part.inside(&at, view.check)?)?;
+            f(self, &part, i, part.inside(at, view.check)?)?;
         }
         Ok(())
     }

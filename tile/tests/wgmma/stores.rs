@@ -68,7 +68,7 @@ fn products(dtype: DType, [m, n]: [u32; 2], turned: bool, rounds: u32) -> String
 #[test]
 fn stores_by_tensor_copies_agree_with_the_reference() {
     let (mut by_copies, mut by_threads) = (0, 0);
-    for case in 0..cases(24) as u64 {
+    for case in 0..cases(30) as u64 {
         let mut rng = random(9000 + case);
         let dtype = [DType::Bf16, DType::F16, DType::E4m3, DType::S16, DType::U8][rng.random_range(0..5)];
         let tile = [[64, 64], [64, 128], [128, 32], [128, 64], [128, 256], [64, 16], [256, 64]]
@@ -91,7 +91,7 @@ fn stores_by_tensor_copies_agree_with_the_reference() {
         let grid = [grid[0].div_ceil(tile[0]), grid[1].div_ceil(tile[1]), batch as u32];
         let c = if turned { [batch, n, m] } else { [batch, m, n] };
         let arrays = [integers(case, &[batch, m, k]), integers(case + 100, &[batch, k, n]), zeros(dtype, &c)];
-        agrees(&program(&text), grid, &arrays, &[1, 5, 132]);
+        agrees(&program(&text), grid, &arrays, &[[1, 5, 132][case as usize % 3]]);
     }
     assert!(by_copies > 0 && by_threads > 0, "{by_copies} by copies, {by_threads} by threads");
 }

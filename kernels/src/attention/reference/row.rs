@@ -193,8 +193,7 @@ fn lowest_bit(x: f64) -> f64 {
     let bits = x.to_bits();
     // Products of floats of up to 32 bits are no subnormal numbers of f64.
     let zeros = (bits & ((1 << 52) - 1) | 1 << 52).trailing_zeros();
-    let exponent = (bits >> 52 & 0x7ff) as i32 - 1023;
-    2f64.powi(exponent - 52 + zeros as i32)
+    f64::from_bits(((bits >> 52 & 0x7ff) - 52 + u64::from(zeros)) << 52)
 }
 
 /// A few roundings of f32, and the error of the hardware's powers of two.

@@ -171,7 +171,9 @@ impl Losses {
                     either += (p * q - other_p * other_q).abs();
                 }
                 if self.of_sums > 0.0 {
-                    (least, greatest) = (least.min(own), greatest.max(own));
+                    // As `min` and `max` do, in an instruction each.
+                    least = if own < least { own } else { least };
+                    greatest = if own > greatest { own } else { greatest };
                 }
             }
             sum += own;

@@ -194,14 +194,15 @@ pub(super) fn multiply_integers(
     accumulate: bool,
 ) {
     let n = op.n;
-    // The sum of at most 32 products of 8 bits, or of 256 products of one bit, does not overflow.
+    // The sum of at most 32 products of 8 bits, or of 256 products of one bit, does not overflow: checks would take most of the time.
     let mut products = vec![0i32; ROWS * n];
     let shape = (elements(op.a_ty), n);
     match op.a_ty {
         MmaType::B1 { .. } => {
-            sum(&mut products, operands, shape, places, |d, a, b| *d += (a & b).count_ones() as i32)
+            let ones = |a: i32, b: i32| (a & b).count_ones() as i32;
+            sum(&mut products, operands, shape, places, |d, a, b| *d = d.wrapping_add(ones(a, b)))
         }
-        _ => sum(&mut products, operands, shape, places, |d, a, b| *d += a * b),
+        _ => sum(&mut products, operands, shape, places, |d, a, b| *d = d.wrapping_add(a.wrapping_mul(b))),
     }
     if accumulate {
         let mut d = vec![0; ROWS * n];
