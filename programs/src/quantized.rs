@@ -2,8 +2,7 @@
 
 use girih_tile::prelude::*;
 
-/// `c[m, n] = a_scale[m] b_scale[n] sum(a[m, k] b[n, k])` of 8-bit floats. Tensor cores of Hopper keep 14 bits of the sums of their products: those of a
-/// step along K begin at zero, and are added in f32.
+/// `c[m, n] = a_scale[m] b_scale[n] sum(a[m, k] b[n, k])` of 8-bit floats. Tensor cores of Hopper keep 14 bits of the accumulators.
 #[kernel(crate = girih_tile)]
 pub fn gemm_fp8<T: Mma<f32>, const BM: usize, const BN: usize, const BK: usize>(
     a: &Array<T, 2>,
@@ -17,7 +16,7 @@ pub fn gemm_fp8<T: Mma<f32>, const BM: usize, const BN: usize, const BK: usize>(
     for k in 0..cdiv(a.dim(1), BK) {
         let x = a.tiles([BM, BK]).padding(Padding::Zero).load((i, k));
         let y = b.tiles([BN, BK]).padding(Padding::Zero).load((j, k));
-        acc += mma(x, y.t(), zeros::<f32>([BM, BN]));
+        acc = mma(x, y.t(), acc);
     }
     let scale = a_scale.tiles([BM]).load((i,)).reshape([BM, 1]) * b_scale.tiles([BN]).load((j,));
     c.tiles_mut([BM, BN]).store((i, j), (acc * scale).to::<bf16>());

@@ -11,7 +11,7 @@ mod reasons;
 mod space;
 mod wide;
 
-use girih_codegen::gemm::{Epilogue, GemmConfig, Mainloop, Schedule, Store};
+use girih_codegen::gemm::{Epilogue, GemmConfig, Mainloop, Major, Schedule, Store};
 use girih_device::Limits;
 use girih_tensor::DType;
 
@@ -321,8 +321,22 @@ fn by_warpgroups(problem: &Problem) -> bool {
     match () {
         // A tensor map has one address.
         () if problem.pointers().is_some() => false,
-        () if transposed == [false; 2] => true,
+        () if transposed == [false; 2] => !is_sooner_by_warps(problem),
         // Whether it is worth it depends on M.
         () => !problem.is_invariant() && is_worth_transposing(problem, transposed),
     }
+}
+
+/// The SMs of GPUs of sm_90.
+const SMS: u32 = 132;
+
+/// Whether warps, which load operands as they are, are expected to be sooner than warpgroups with the copies that these need.
+fn is_sooner_by_warps(problem: &Problem) -> bool {
+    let row_major = problem.oriented(Major::K).0;
+    if Work::of(&row_major).is_taken() {
+        return false;
+    }
+    let by_warps = multistage::expected(&row_major, SMS).map(|cost| cost.total());
+    let by_warpgroups = least(problem, SMS, 1).first().map(|(_, cost)| cost.total());
+    by_warps.zip(by_warpgroups).is_some_and(|(warps, warpgroups)| warps < warpgroups)
 }

@@ -197,23 +197,27 @@ pub(crate) fn inputs_that_are_read_ahead_may_change(device: &Device) -> Result<(
     if device.limits().sm != 90 {
         return Ok(());
     }
-    let problem = Problem::new(DType::Bf16, [136, 72, 64], Layout::Tn)?;
+    // C is stored by tensor copies, so that x is read in vectors.
+    const M: usize = 264;
+    const N: usize = 264;
+    const K: usize = 136;
+    let problem = Problem::new(DType::Bf16, [M, N, K].map(|extent| extent as i64), Layout::Tn)?;
     let epilogue = Epilogue::new().plus(Input::matrix("x", DType::Bf16));
     let gemm = Gemms::new(device).fused(&problem, KernelKind::Sm90, &epilogue)?;
     let ones = |count: usize| device.upload(&vec![bf16::ONE; count]);
-    let (a, b, c) = (ones(136 * 64)?, ones(72 * 64)?, device.zeros::<bf16>(136 * 72)?);
+    let (a, b, c) = (ones(M * K)?, ones(N * K)?, device.zeros::<bf16>(M * N)?);
     let matrix = |scale: usize| {
-        let values = (0..136 * 88).map(|i| bf16::from_f64((i % 59 * scale) as f64));
+        let values = (0..M * (N + 16)).map(|i| bf16::from_f64((i % 59 * scale) as f64));
         device.upload(&values.collect::<Vec<_>>())
     };
     let (one, two) = (matrix(1)?, matrix(2)?);
-    let mut expected = vec![bf16::ZERO; 136 * 72];
-    for (x, pitch, scale) in [(&one, 72, 1), (&two, 72, 2), (&two, 88, 2), (&one, 80, 1), (&c, 72, 0)] {
+    let mut expected = vec![bf16::ZERO; M * N];
+    for (x, pitch, scale) in [(&one, N, 1), (&two, N, 2), (&two, N + 16, 2), (&one, N + 8, 1), (&c, N, 0)] {
         for (place, value) in expected.iter_mut().enumerate() {
-            let at = place / 72 * pitch + place % 72;
+            let at = place / N * pitch + place % N;
             // C is what the call before has left there.
             let added = if scale == 0 { value.to_f64() } else { (at % 59 * scale) as f64 };
-            *value = bf16::from_f64(64.0 + added);
+            *value = bf16::from_f64(K as f64 + added);
         }
         gemm.run_with(&a, &b, &c, &[("x", Given::pitched(x, pitch as i64))])?;
         assert_eq!(c.download()?, expected, "a pitch of {pitch}");

@@ -29,7 +29,8 @@ fn more_work_is_expected_to_take_longer() -> Result<(), Failure> {
         Ok(choose::least(&problem, 132, 1)[0].1.total())
     };
     for _ in 0..500 {
-        let [m, n, k] = any_extents(&mut rng).map(|extent| extent.min(20_000));
+        // Of whole sectors: what is aligned better may take less.
+        let [m, n, k] = any_extents(&mut rng).map(|extent| (extent.min(20_000) + 15) / 16 * 16);
         let one = time([m, n, k], 1)?;
         for more in
             [time([2 * m, n, k], 1)?, time([m, 2 * n, k], 1)?, time([m, n, 2 * k], 1)?, time([m, n, k], 2)?]
@@ -252,6 +253,14 @@ fn chosen() -> Result<BTreeSet<String>, Failure> {
                 chosen.visit(&problem, kind, 132)?;
                 if dtype == DType::F64 {
                     chosen.visit(&problem, KernelKind::Sm90, 132)?;
+                }
+                // Of 16 bits, tiles are smaller where there are few rows, few columns, or a short K.
+                for mnk in [[512, 8, 8], [8, 512, 8], [512; 3]] {
+                    let problem = Problem::new(dtype, mnk, layout)?;
+                    let [a, b, c] = [a, b, c].map(|pitch| Some(mnk[0].max(mnk[1]) - 64 + pitch));
+                    if dtype.bits() == 16 {
+                        chosen.visit(&problem.with_pitches(a, b, c)?, kind, 132)?;
+                    }
                 }
             }
             if matches!(dtype, DType::F32 | DType::F64) || (dtype.bits() != 16 && layout != Layout::Tn) {

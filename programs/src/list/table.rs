@@ -139,7 +139,7 @@ entries! {
         (Bf16 [m, k], Bf16 [k, n], Bf16 [n], Bf16 [m, n]) => (Bf16 [m, n]);
     "gemm_grouped_bf16_128x128x64": gemm_grouped(bf16) [BM 128, BN 128, BK 64] or [128, 256, 64] or [256, 128, 64], {groups 8 3, m 8192 200, n 4096 72, k 4096 104},
         (Bf16 [m, k], Bf16 [groups, k, n], S32 [groups] as Ends(m)) => (Bf16 [m, n]), on [((m.div_ceil(BM) + groups) * n.div_ceil(BN)).min(132)];
-    "gemm_fp8_128x128x128": gemm_fp8(F8E4M3) [BM 128, BN 128, BK 128] or [64, 128, 128], {m 4096 136, n 4096 72, k 4096 208},
+    "gemm_fp8_128x128x128": gemm_fp8(F8E4M3) [BM 128, BN 128, BK 128] or [128, 256, 128] or [256, 128, 128], {m 4096 136, n 4096 72, k 4096 208},
         (E4m3 [m, k], E4m3 [n, k], F32 [m], F32 [n]) => (Bf16 [m, n]);
     "gemm_fp8_blocks_128x128x128": gemm_fp8_blocks(F8E4M3) [BM 128, BN 128, BK 128] or [64, 128, 128], {m 4096 136, n 4096 72, k 4096 208},
         (E4m3 [m, k], E4m3 [n, k], F32 [m, k.div_ceil(128)], F32 [n.div_ceil(128), k.div_ceil(128)]) => (Bf16 [m, n]);

@@ -144,7 +144,9 @@ fn floats<T: HostElement + Element + Mma<f32>, const BM: usize, const BN: usize,
     let mut c = Host::<bf16, 2>::poisoned([m, n]);
     run!(on, gemm_fp8[T, BM, BN, BK](a, b, rows, columns => c), grid);
     let wanted = scaled(&matmul(&x, &y, k, n), &rows.wide(), &columns.wide());
-    near(&format!("{} with scales", T::DTYPE), &c.elements, &wanted, 1e-3);
+    // At every 32 products along K, tensor cores of Hopper truncate the sums to 14 bits.
+    let truncated = k.div_ceil(32) as f64 * 2f64.powi(-13);
+    near(&format!("{} with scales", T::DTYPE), &c.elements, &wanted, truncated);
 
     let steps = k.div_ceil(BK);
     let of_a = Host::<f32, 2>::random(5, [m, steps], 2.0);
@@ -154,7 +156,7 @@ fn floats<T: HostElement + Element + Mma<f32>, const BM: usize, const BN: usize,
     let (p, q) = (of_a.wide(), of_b.wide());
     let x: Vec<f64> = x.iter().enumerate().map(|(i, x)| x * p[i / k * steps + i % k / BK]).collect();
     let y: Vec<f64> = y.iter().enumerate().map(|(i, y)| y * q[i % n / BN * steps + i / n / BK]).collect();
-    near(&format!("{} with scales of blocks", T::DTYPE), &c.elements, &matmul(&x, &y, k, n), 1e-3);
+    near(&format!("{} with scales of blocks", T::DTYPE), &c.elements, &matmul(&x, &y, k, n), truncated);
     Ok(())
 }
 

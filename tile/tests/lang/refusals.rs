@@ -3,20 +3,22 @@
 
 mod control;
 
+use std::panic::Location;
+
 use expect_test::{Expect, expect};
 use girih_tile::error::Error;
 use girih_tile::ir::Func;
 use girih_tile::prelude::*;
 
-/// All that a build refuses, a line each with its class; places without the file.
-fn refused(func: Result<Func, Error>) -> String {
+/// All that a build of a program in a file refuses, a line each with its class; places without the file.
+fn refused(func: Result<Func, Error>, file: &str) -> String {
     match func {
         Ok(func) => format!("accepted:\n{func}"),
         Err(Error::Build(found)) => {
             let first = found.first().map_or(0, |diagnostic| diagnostic.site.line) - 1;
             let line = |diagnostic: &girih_tile::error::Diagnostic| {
                 let place = |site: girih_tile::error::Site| {
-                    assert!(site.file.ends_with("refusals.rs"), "{site}");
+                    assert_eq!(site.file, file, "{site}");
                     format!("+{}:{}", i64::from(site.line) - i64::from(first), site.column)
                 };
                 let stack = diagnostic.stack.iter();
@@ -25,8 +27,9 @@ fn refused(func: Result<Func, Error>) -> String {
                     .collect();
                 // Messages name other places by line and column.
                 let mut message = diagnostic.fault.to_string();
-                while let Some(at) = message.find("tile/tests/lang/refusals.rs:") {
-                    let rest = &message[at + "tile/tests/lang/refusals.rs:".len()..];
+                let named = format!("{file}:");
+                while let Some(at) = message.find(&named) {
+                    let rest = &message[at + named.len()..];
                     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
                     let line: i64 = rest[..digits].parse().unwrap_or(0);
                     message = format!("{}+{}{}", &message[..at], line - i64::from(first), &rest[digits..]);
@@ -41,7 +44,7 @@ fn refused(func: Result<Func, Error>) -> String {
 
 #[track_caller]
 fn check(func: Result<Func, Error>, expected: &Expect) {
-    expected.assert_eq(&refused(func));
+    expected.assert_eq(&refused(func, Location::caller().file()));
 }
 
 #[test]

@@ -1,46 +1,71 @@
-//! The time that a kernel of warpgroups is expected to take, by closed formulas.
+//! The time that a kernel is expected to take, by closed formulas.
 //!
-//! Each constant has a meaning. Its value fits 2470 configurations of 237 products that were measured on an H200, from 16 x 8 x 584 to 16384^3:
-//! `benches/records/2026-11-30-h200-random.md` says how well. [`STEP`], [`ODD`], [`STREAM`] and [`MULTICAST`] are set by what large products, which power
-//! limits, were measured to take.
+//! Each constant has a meaning. Its value fits 955 configurations of 190 products that were measured on an H200, most of them drawn at random, from 1 x 2 x 40 to
+//! 23423 x 2837 x 27164: `benches/records/2026-11-30-h200-random.md` says how well. [`STEP`], [`ODD`], [`STREAM`], [`MULTICAST`] and [`EXCHANGED`] are set by what large
+//! products, which power limits, were measured to take.
 
-use girih_codegen::gemm::{Schedule, Store};
+mod multistage;
+
+use girih_codegen::gemm::{Major, Schedule, Store};
 
 use super::plan::Plan;
 use crate::gemm::Problem;
+use crate::gemm::repitch::between;
 
-/// By how much the expected times of the fastest configurations are off: the root of the mean square of their logarithms, of the products
-/// that the constants fit.
-pub const ERROR: f64 = 0.17;
+pub(super) use multistage::multistage;
+
+/// By how much the expected times are off: the root of the mean square of their logarithms, of the configurations that the constants fit.
+pub const ERROR: f64 = 0.18;
 
 /// Cycles of an SM in a microsecond.
 const CLOCK: f64 = 1750.0;
 /// Bytes that an SM reads from the L2 cache in a cycle, and that all SMs read from and write to memory.
-const L2: f64 = 81.0;
-const MEMORY: f64 = 2370.0;
+const L2: f64 = 85.0;
+const MEMORY: f64 = 2270.0;
+/// Cycles that a TMA copy takes for a row of its box, from memory and to it.
+const REQUEST: f64 = 1.7;
+const STORED_ROW: f64 = 2.65;
 /// Cycles from the request of a stage to its arrival, and of a step along K besides its products.
-const LATENCY: f64 = 1930.0;
+const LATENCY: f64 = 2960.0;
 const STEP: f64 = 30.0;
-/// Cycles from the launch to the first request, and after the last store; how many fewer there are where a kernel begins early.
-const START: f64 = 3830.0;
-const EARLY: f64 = 620.0;
-/// Bytes of C that an SM stores in a cycle by way of shared memory, and how many times as long it takes from registers.
-const STORED: f64 = 19.3;
-const DIRECT: f64 = 3.0;
-/// The share of the time of a store that the products of the next tile hide, of one team and of several, which take tiles in alternation.
-const HIDDEN: [f64; 2] = [0.36, 0.77];
-/// Cycles in which blocks that share a tile find one another through memory, and those in which each of them takes its turn. How many accumulators
-/// they hand over made no difference.
-const MEETING: f64 = 3730.0;
-const HANDED: f64 = 142.0;
-/// How many times as long the products of tiles take whose columns are no multiple of 64.
-const ODD: f64 = 1.03;
+/// Cycles from the launch to the first request, and after the last store; how many fewer there are where a kernel begins early; and those from
+/// one block of an SM to the next.
+const START: f64 = 3470.0;
+const EARLY: f64 = 1190.0;
+const NEXT: f64 = 1110.0;
+/// Cycles in which threads turn from products to a store and back.
+const TURN: f64 = 960.0;
+/// Bytes of C in a cycle: to shared memory, how many times as long it takes in parts, from there to memory, and from registers to memory.
+const STAGED: f64 = 73.0;
+const IN_PARTS: f64 = 3.06;
+const STORED: f64 = 37.8;
+const DIRECT: f64 = 14.6;
+/// Bytes of a sector, the least that memory writes. Where rows of C begin within one, the L2 cache reads what is written in part: this share of C, and this many
+/// sectors for each row of a tile.
+const SECTOR: f64 = 32.0;
+const FILLED: f64 = 0.64;
+const FILLED_SECTORS: f64 = 4.3;
+/// Cycles in which blocks that share a tile find one another through memory, those in which each of them takes its turn, and the bytes of accumulators that
+/// they then hand over in a cycle: from block to block, and to the first block of a stream's tile.
+const MEETING: f64 = 3560.0;
+const HANDED: f64 = 112.0;
+const HANDED_ON: f64 = 28.0;
+const GATHERED: f64 = 39.0;
+/// How many times as long the products of tiles take whose columns are no multiple of 64, and of 128.
+const ODD: [f64; 2] = [1.1, 1.02];
 /// How many times as long the products of a stream take, whose blocks go through tiles in another order.
-const STREAM: f64 = 1.03;
-/// Cycles in which the blocks of a cluster find one another.
-const CLUSTER: f64 = 1570.0;
+const STREAM: f64 = 1.12;
+/// Cycles in which the blocks of a cluster find one another, and the bytes of accumulators that they exchange in a cycle.
+const CLUSTER: f64 = 600.0;
+const EXCHANGED: f64 = 10.0;
 /// How many times as long products take of tiles that come by a multicast, which takes power, and with it clock rate.
-const MULTICAST: f64 = 1.05;
+const MULTICAST: f64 = 1.1;
+/// Bytes of which the pitch and the address of what a tensor map describes are multiples.
+const MAP: i64 = 16;
+/// Cycles of a pass that copies A or B before the kernel, for each of its rows, and the bytes that are read and written in a cycle.
+const PASS: f64 = 590.0;
+const PASS_ROW: f64 = 0.46;
+const PASS_BYTES: f64 = 2570.0;
 
 /// What a kernel computes, as the kernel lays it out.
 #[derive(Clone, Copy, Debug)]
@@ -49,13 +74,56 @@ pub(in crate::gemm) struct Work {
     batches: f64,
     /// Bytes of an element of A and B, and of one of C.
     bytes: [f64; 2],
+    /// Whether A and B are contiguous along K.
+    along_k: [bool; 2],
+    /// Elements of C from row to row, if rows begin within sectors of memory.
+    straddles: Option<f64>,
+    /// Cycles of the copies of A and B that tensor maps do not take as they are.
+    passes: f64,
 }
 
 impl Work {
     /// The work of a problem in the orientation in which a kernel computes it.
     pub(in crate::gemm) fn of(oriented: &Problem) -> Work {
         let bytes = [oriented.dtype(), oriented.output()].map(|dtype| f64::from(dtype.bits()) / 8.0);
-        Work { mnk: oriented.mnk().map(|extent| extent as f64), batches: oriented.batches() as f64, bytes }
+        let [a, b, c] = [oriented.a(), oriented.b(), oriented.c()];
+        let pitch = c.ld() as f64;
+        let passes = [&a, &b].map(|matrix| {
+            let begin_at =
+                |multiple: i64| matrix.bound_pitch() % multiple == 0 && between(matrix) % multiple == 0;
+            let unit = MAP * 8 / i64::from(oriented.dtype().bits());
+            if begin_at(unit) && matrix.alignment() % MAP == 0 {
+                return 0.0;
+            }
+            let along = matrix.contiguous();
+            let extents = matrix.extents().map(|extent| extent as f64);
+            let rows = extents[1 - along] * matrix.different() as f64;
+            PASS + (rows * PASS_ROW).hypot(2.0 * rows * extents[along] * bytes[0] / PASS_BYTES)
+        });
+        Work {
+            mnk: oriented.mnk().map(|extent| extent as f64),
+            batches: oriented.batches() as f64,
+            bytes,
+            along_k: [a.major(), b.major()].map(|major| major == Major::K),
+            straddles: (pitch * bytes[1] % SECTOR != 0.0).then_some(pitch),
+            passes: passes.iter().sum(),
+        }
+    }
+
+    /// Whether tensor maps take A and B as they are.
+    pub(super) fn is_taken(&self) -> bool {
+        self.passes == 0.0
+    }
+
+    /// Cycles of memory for what is read and written once, by tiles with rows of `width` elements of C.
+    fn traffic(&self, width: f64) -> f64 {
+        let ([m, n, k], [element, output]) = (self.mnk, self.bytes);
+        let filled = match self.straddles {
+            // Whole rows follow one another.
+            Some(pitch) if width < pitch => FILLED + FILLED_SECTORS * SECTOR / (width * output),
+            _ => 0.0,
+        };
+        self.batches * ((m * k + n * k) * element + m * n * output * (1.0 + filled)) / MEMORY
     }
 }
 
@@ -92,6 +160,17 @@ pub(super) fn together(multiprocessors: i64, cluster: i64) -> i64 {
     if cluster > 2 { multiprocessors * 10 / 11 } else { multiprocessors }
 }
 
+/// The fourth root of the sum of fourth powers: close to the largest, and more where two are close.
+fn largest(cycles: [f64; 3]) -> f64 {
+    let fourth = |cycles: f64| (cycles * cycles) * (cycles * cycles);
+    cycles.into_iter().map(fourth).sum::<f64>().sqrt().sqrt()
+}
+
+/// The bytes of a row of a tensor copy's box, of a tile with this many bytes along its contiguous mode: the widest swizzle.
+fn boxed(bytes: f64) -> f64 {
+    [128.0, 64.0, 32.0].into_iter().find(|row| bytes % row == 0.0).unwrap_or(16.0)
+}
+
 /// The cost of some work by a plan that stores C so and has this many stages, on this many SMs.
 pub(in crate::gemm) fn cost(
     work: &Work,
@@ -115,45 +194,74 @@ pub(in crate::gemm) fn cost(
     let instruction = (columns / 2.0).max((64.0 + columns) / 4.0);
     let products = rows / 64.0 * (depth / 32.0) * instruction + STEP;
     let products = if plan.multicast > 1 { products * MULTICAST } else { products };
-    let products = if columns > 64.0 && plan.tile[1] % 64 != 0 { products * ODD } else { products };
-    let arrives = (rows.min(m) + columns.min(n) / below) * depth / L2;
-    let waits = LATENCY / *stages as f64;
-    // The fourth root of the sum of fourth powers: close to the largest, and more where two are close.
-    let fourth = |cycles: f64| (cycles * cycles) * (cycles * cycles);
-    let step = (fourth(products) + fourth(arrives) + fourth(waits)).sqrt().sqrt();
+    let products = match plan.tile[1] {
+        extent if extent > 64 && extent % 64 != 0 => products * ODD[0],
+        extent if extent > 64 && extent % 128 != 0 => products * ODD[1],
+        _ => products,
+    };
+    let requests = |extent: f64, along_k: bool| {
+        if along_k { extent * depth / 128.0 } else { depth * extent / boxed(extent * element) }
+    };
+    let requests = requests(rows, work.along_k[0]) + requests(columns, work.along_k[1]) / below;
+    let bytes = (rows.min(m) + columns.min(n) / below) * depth;
+    let arrives = largest([bytes / L2, requests * REQUEST, 0.0]);
+    let step = largest([products, arrives, LATENCY / *stages as f64]);
     let along_k = parts(k * element, depth);
-    // Each block has some of K.
-    let main = if shares > along_k.max(1.0) { f64::INFINITY } else { parts(along_k, shares) * step };
+    // Each block has some of K, and blocks that write parts of the same sectors of C wait for one another.
+    let (width, extent) = if plan.columns { (rows, m) } else { (columns, n) };
+    if shares > along_k.max(1.0) || width * output < SECTOR && width < extent {
+        return Cost { start: 0.0, products: f64::INFINITY, stores: 0.0, exchange: 0.0, memory: 0.0 };
+    }
+    let main = parts(along_k, shares) * step;
 
-    let store = if matches!(store, Store::Direct { .. }) { DIRECT } else { 1.0 }
-        * rows.min(m)
-        * columns.min(n)
-        * output
-        / STORED;
-    let turns = parts(tiles * shares, slots);
-    // Products hide no more than they take.
-    let hidden = (store * HIDDEN[usize::from(plan.teams > 1)]).min(main);
-    let stores = store + (turns - 1.0).max(0.0) * (store - hidden);
-    let (main, stores, exchange) = match plan.schedule {
-        Schedule::Persistent { .. } => (turns * main, stores, 0.0),
-        Schedule::Raster { .. } => (turns * main, turns * store, 0.0),
-        Schedule::SplitK { parts, cluster } if parts == cluster => {
-            (turns * main, turns * store, turns * CLUSTER)
+    // What threads do for a store, and what goes on while they multiply again.
+    let (tile, stored) = (rows * columns * output, rows.min(m) * columns.min(n) * output);
+    let (busy, beside) = match store {
+        Store::Direct { .. } => (stored / DIRECT, 0.0),
+        Store::Coalesced { .. } => (tile / STAGED + stored / DIRECT, 0.0),
+        Store::Tma { stages, .. } => {
+            let staged = tile / STAGED * if *stages > 1 { IN_PARTS } else { 1.0 };
+            (staged, largest([stored / STORED, STORED_ROW * tile / boxed(columns * output), 0.0]))
         }
-        Schedule::SplitK { cluster, .. } => {
-            let met = MEETING + shares / cluster as f64 * HANDED;
-            (turns * main, turns * store, turns * met)
+    };
+    let busy = TURN + busy;
+    let last = busy + beside;
+    // One team stores while another one multiplies.
+    let turn = if plan.teams > 1 {
+        largest([main, (main + busy) / 2.0, beside])
+    } else {
+        largest([main + busy, beside, 0.0])
+    };
+    let turns = parts(tiles * shares, slots);
+    let (main, stores, exchange, again) = match plan.schedule {
+        Schedule::Persistent { .. } => {
+            (turns * main, last + (turns - 1.0).max(0.0) * (turn - main), 0.0, 0.0)
+        }
+        Schedule::Raster { .. } => (turns * main, turns * last, 0.0, (turns - 1.0).max(0.0) * NEXT),
+        Schedule::SplitK { parts, cluster } => {
+            let accumulators = rows * columns * 4.0;
+            let handed = HANDED + accumulators / HANDED_ON / cluster as f64;
+            let met = if parts == cluster {
+                CLUSTER + accumulators / EXCHANGED
+            } else {
+                MEETING + shares / cluster as f64 * handed
+            };
+            // The blocks of other tiles go on meanwhile.
+            (turns * main, turns * last, met + (turns - 1.0).max(0.0) * met.min(MEETING), 0.0)
         }
         // Tiles that are left over are shared by all blocks.
         Schedule::StreamK { .. } => {
-            let last = tiles - (turns - 1.0) * slots;
-            let blocks = (slots / last.max(1.0)).min(along_k);
-            let met = if last < slots { MEETING + blocks * HANDED } else { 0.0 };
-            ((STREAM * tiles * main / slots).max(main.min(4.0 * step)), stores, met)
+            let left = tiles - (turns - 1.0) * slots;
+            let whole = if left < slots { turns - 1.0 } else { turns };
+            let blocks = (slots / left.max(1.0)).min(along_k);
+            let met = MEETING + blocks * (HANDED + rows * columns * 4.0 / GATHERED);
+            let all = (STREAM * tiles * main / slots).max(main.min(4.0 * step));
+            let stores = last + (whole - 1.0).max(0.0) * (turn - main).max(0.0);
+            (all, stores, if left < slots { met } else { 0.0 }, 0.0)
         }
     };
-    let traffic = work.batches * ((m * k + n * k) * element + m * n * output) / MEMORY;
-    let start = START - if plan.early { EARLY } else { 0.0 };
+    let traffic = work.traffic(width);
+    let start = START + again + work.passes - if plan.early { EARLY } else { 0.0 };
     let [start, products, stores, exchange, memory] =
         [start, main, stores, exchange, traffic].map(|cycles| cycles / CLOCK);
     Cost { start, products, stores, exchange, memory }

@@ -98,6 +98,13 @@ pub(super) const WARPS: [Form; 12] = [
     Form::warps([128, 128, 32], 4).two_blocks(),
 ];
 
+/// Tiles of 16-bit floats for products of few columns, few rows, or a short K, and the threads that load and compute one.
+pub(super) const SMALL: [Form; 2] = [
+    Form { fragments: 1, ..Form::new([64, 16, 32], lay!("(4,1):(1,4)"), 2) },
+    Form { fragments: 1, ..Form::new([16, 64, 32], lay!("(1,4):(4,1)"), 2) },
+];
+pub(super) const THREADS: i64 = 128;
+
 /// f64 by an atom of warps. A product takes so long that each warp's loads hide behind those of another one.
 pub(super) const OF_DOUBLES: Form = Form::new(DOUBLES, EIGHT_WARPS, 4);
 

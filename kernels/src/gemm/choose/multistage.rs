@@ -6,16 +6,22 @@ use girih_codegen::atom::{MmaAtom, UNIVERSAL_FMA_F32};
 use girih_codegen::gemm::{Batch, GemmConfig, Mainloop, Major, Multistage, Schedule, Source, Store, outputs};
 use girih_tensor::DType;
 
+use super::cost::{Cost, Work, multistage};
 use super::forms::{
     DOUBLES, DOUBLES_OF_GROUPS, EIGHT_TALL, EIGHT_WARPS, FOUR_WARPS, Form, LARGE, LARGE_SHARED, NARROW,
-    NARROW_LOADS, OF_DOUBLES, ROW_SM80, SIMT, TRANSPOSING, TWO_BLOCKS, WARPS, WIDE, WIDEST_BITS, permutation,
+    NARROW_LOADS, OF_DOUBLES, ROW_SM80, SIMT, SMALL, THREADS, TRANSPOSING, TWO_BLOCKS, WARPS, WIDE,
+    WIDEST_BITS, permutation,
 };
 use super::inputs::{Input, MAJORS, Sm90, aligned, loads, stored, stores};
+use super::space::Rule;
 use super::{Hardware, KernelKind};
 use crate::gemm::problem::is_promoted;
 use crate::gemm::repitch::{between, is_worth_turning};
 use crate::gemm::{Matrix, Problem};
 use crate::launch::widest;
+
+/// The most rows or columns, and the longest K, of a product for which small tiles are considered.
+const FEW: i64 = 64;
 
 /// What a multistage kernel relies on.
 #[derive(Clone, Copy)]
@@ -89,7 +95,11 @@ pub(super) fn choose(problem: &Problem, input: &Input, kind: KernelKind, hardwar
     let facts = Sources { large: is_large(&row_major, hardware), ..Sources::of(&row_major) };
     let config = match input.sm90 {
         Sm90::Warps(atom) if kind == KernelKind::Sm90 => facts.config(*atom, input.names[1], OF_DOUBLES),
-        _ => facts.config(input.atom, input.names[0], facts.form()),
+        _ => {
+            let form =
+                facts.fastest(&row_major, hardware.multiprocessors).map_or(facts.form(), |(form, _)| form);
+            facts.config(input.atom, input.names[0], form)
+        }
     };
     several(config, row_major.batch())
 }
@@ -100,6 +110,7 @@ pub(in crate::gemm) fn tuned(problem: &Problem) -> Vec<GemmConfig> {
     let row_major = problem.oriented(Major::K).0;
     let facts = Sources::of(&row_major);
     let mut forms = vec![facts.form()];
+    forms.extend(facts.small());
     if input.dtype == DType::F32 {
         forms = SIMT[..if facts.transposes() { TRANSPOSING } else { SIMT.len() }].to_vec();
     } else if facts.dtype.bits() == 16 && facts.loads_at_least(16) {
@@ -107,6 +118,11 @@ pub(in crate::gemm) fn tuned(problem: &Problem) -> Vec<GemmConfig> {
     }
     let config = |form| several(facts.config(input.atom, input.names[0], form), row_major.batch());
     forms.into_iter().map(config).collect()
+}
+
+/// What a product by warps is expected to take, if the formulas say.
+pub(super) fn expected(row_major: &Problem, multiprocessors: u32) -> Option<Cost> {
+    Sources::of(row_major).fastest(row_major, multiprocessors).map(|(_, cost)| cost)
 }
 
 /// Whether the large tile of warps finishes before two blocks of the usual one on each SM, if it fits: it takes 97 % of the time
@@ -154,6 +170,10 @@ pub(super) fn all(input: &'static Input, batch: Batch) -> Vec<GemmConfig> {
         for (fused, large) in [(false, false), (true, false), (false, single)] {
             let facts = Sources { fused, large, ..facts };
             all.push(several(facts.config(input.atom, input.names[0], facts.form()), batch));
+        }
+        if single {
+            let small = facts.small().iter();
+            all.extend(small.map(|form| several(facts.config(input.atom, input.names[0], *form), batch)));
         }
         if let Sm90::Warps(atom) = input.sm90 {
             all.push(several(facts.config(*atom, input.names[1], OF_DOUBLES), batch));
@@ -222,7 +242,35 @@ impl Sources {
         }
     }
 
-    /// The form that is chosen.
+    /// The small tiles that there are beside the usual one.
+    fn small(&self) -> &'static [Form] {
+        if self.dtype.bits() == 16 { &SMALL } else { &[] }
+    }
+
+    /// The loads of A and of B that threads of a small tile share out.
+    fn loads(&self, form: &Form) -> [Source; 2] {
+        let small = SMALL.iter().any(|small| small.tile == form.tile);
+        let most = |extent: i64| if small { extent * form.tile[2] / THREADS } else { i64::MAX };
+        [(self.a, form.tile[0]), (self.b, form.tile[1])]
+            .map(|(source, extent)| Source { vector: source.vector.min(most(extent)), ..source })
+    }
+
+    /// The form of a product of 16-bit floats with few rows, few columns or a short K that is expected to be the fastest one, and what it takes. Groups, and what
+    /// is reduced, have the usual one, and so have rows that are the same wherever they are.
+    fn fastest(&self, problem: &Problem, multiprocessors: u32) -> Option<(Form, Cost)> {
+        let is_small = problem.mnk().into_iter().any(|extent| extent <= FEW);
+        let alone = matches!(problem.batch(), Batch::Single | Batch::Strided);
+        let counts = self.dtype.bits() == 16 && Rule::of(problem) == Rule::Least && is_small && alone;
+        if !counts || problem.reduces() || problem.is_gated() {
+            return None;
+        }
+        let work = Work::of(problem);
+        let forms = self.small().iter().copied().chain([self.form()]);
+        let timed = forms.map(|form| (form, multistage(&work, &form, self.loads(&form), multiprocessors)));
+        timed.min_by(|(_, x), (_, y)| x.total().total_cmp(&y.total()))
+    }
+
+    /// The usual form.
     fn form(&self) -> Form {
         let bytes = i64::from(self.dtype.bits() / 8);
         // Without asynchronous copies every element passes through a register of its own: a smaller tile leaves room. So do elements
@@ -253,6 +301,7 @@ impl Sources {
     /// The configuration of a form.
     fn config(&self, atom: MmaAtom, name: &'static str, form: Form) -> GemmConfig {
         let Form { tile, atoms, stages, fragments, min_blocks, group } = form;
+        let [a, b] = self.loads(&form);
         GemmConfig {
             name,
             tile,
@@ -264,8 +313,8 @@ impl Sources {
                 fragments,
                 stages,
                 min_blocks,
-                a: self.a,
-                b: self.b,
+                a,
+                b,
             }),
             schedule: Schedule::Raster { group },
             batch: Batch::Single,

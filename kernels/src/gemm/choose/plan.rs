@@ -101,6 +101,11 @@ impl Plan {
         Plan { teams, ..self }
     }
 
+    /// With these rows and columns of a tile of C in shared memory at once.
+    pub(super) const fn staged(self, tile: [i64; 2]) -> Plan {
+        Plan { staged: Some((tile, 1)), ..self }
+    }
+
     /// With `parts` blocks that share the K of a tile, in clusters of `cluster`.
     pub(super) const fn split(self, parts: i64, cluster: i64) -> Plan {
         Plan { schedule: Schedule::SplitK { parts, cluster }, ..self }

@@ -20,7 +20,7 @@ const EVEN: [Plan; 6] = [
 
 /// The same of tiles that are chosen in both orientations: large ones read the least for each product, and small ones are many where C has few
 /// elements. Kernels of the smallest are over so soon that they gain by beginning early.
-const LONG: [Plan; 17] = [
+const LONG: [Plan; 18] = [
     Plan::new([256, 192], 2),
     Plan::new([256, 176], 2),
     Plan::new([256, 112], 2),
@@ -31,6 +31,7 @@ const LONG: [Plan; 17] = [
     Plan::new([192, 64], 3).early(),
     Plan::new([128, 64], 2).early(),
     Plan::new([64, 96], 1).early(),
+    Plan::new([64, 64], 1).early(),
     Plan::new([64, 48], 1).early(),
     Plan::new([64, 32], 1).deep().early(),
     Plan::new([64, 16], 1).deep().early(),
@@ -42,16 +43,24 @@ const LONG: [Plan; 17] = [
 
 /// Plans of one orientation whose blocks take whole tiles: of two teams, of which one stores while the other one multiplies, and of blocks that
 /// bring their tiles of B together.
-const ALONE: [Plan; 5] = [
+const ALONE: [Plan; 12] = [
     Plan::new([128, 128], 1).early(),
     Plan::new([128, 128], 1).teams(2),
     Plan::new([128, 128], 1).teams(2).multicast(2),
+    Plan::new([128, 128], 1).teams(2).staged([64, 128]),
+    Plan::new([128, 128], 1).teams(2).staged([64, 128]).multicast(2),
+    Plan::new([128, 192], 1).teams(2).staged([64, 192]),
+    Plan::new([128, 192], 1).teams(2).staged([64, 192]).multicast(2),
+    Plan::new([64, 160], 1).teams(2).staged([64, 160]).multicast(2),
+    Plan::new([128, 64], 1).teams(2).staged([64, 64]).early(),
+    Plan::new([128, 160], 2).multicast(4),
     Plan::new([128, 256], 2).multicast(2),
     Plan::new([128, 192], 2).multicast(2),
 ];
 
 /// Plans for few columns and many rows, or the reverse: four blocks bring the tile of the few together.
-const FEW: [Plan; 3] = [
+const FEW: [Plan; 4] = [
+    Plan::new([64, 32], 1).deep().multicast(4).early(),
     Plan::new([128, 128], 2).multicast(4).early(),
     Plan::new([128, 64], 1).deep().multicast(4).early(),
     Plan::new([64, 96], 1).multicast(4).early(),
@@ -75,7 +84,7 @@ pub(super) fn listed() -> impl Iterator<Item = Plan> {
     let both = LONG.iter().flat_map(either).chain(FEW);
     let both = both.chain(SHARED.iter().flat_map(|plan| [plan.split(2, 2), plan.split(4, 4)]));
     let both = both.chain(MANY.map(|(parts, cluster)| SHARED[2].split(parts, cluster)));
-    let rows = EVEN.iter().flat_map(either).chain(ALONE).chain(both.clone());
+    let rows = EVEN.iter().flat_map(either).chain(both.clone()).chain(ALONE);
     rows.chain(both.map(Plan::of_columns))
 }
 
