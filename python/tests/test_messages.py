@@ -27,7 +27,7 @@ VALUE = (
         (lambda: girih.indices(Layout(2**62)), MemoryError, f"{2**62} indices of {2**62}:1"),
         (lambda: girih.indices(Layout(2**45)), MemoryError, f"{2**45} indices of {2**45}:1"),
         (lambda: sim.run(ptx.SAXPY, "saxpy", 1, 8, foo=1), TypeError, r"^run\(\) has no option foo; the options are .*seeds"),
-        (lambda: Layout((4, 8), 1), girih.LayoutError, "not nested alike, from leaf 1 on"),
+        (lambda: Layout((4, 8), 1), girih.LayoutError, "not nested alike, from leaf 0 on"),
         (lambda: Layout((2, 3))[2:], IndexError, "no mode of a layout of rank 2 is in the slice"),
         (lambda: Layout((2, 3))["a"], TypeError, "an int or a slice, not str"),
         (lambda: girih.Picture.layout(Layout(4), colours=["red"]), ValueError, "'#ffcc00'"),

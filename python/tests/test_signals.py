@@ -10,7 +10,8 @@ import pytest
 LOOP = """
 import threading
 import girih
-TEXT = ".version 8.0 .target sm_90 .address_size 64 .visible .entry k() { L: bra L; }"
+# The register changes, so that the loop is no livelock.
+TEXT = ".version 8.0 .target sm_90 .address_size 64 .visible .entry k() {{ .reg .u32 r; mov.u32 r, 0; L: add.u32 r, r, 1; bra L; }}"
 WHERE = lambda: girih.sim.run(TEXT, "k", {grid}, 32, steps=2**63)
 """
 GEMM = """
@@ -72,7 +73,10 @@ other = threading.Thread(target=lambda: found.append(girih.gemm(a, a)))
 other.start()
 threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT)).start()
 try:
-    girih.sim.run(".version 8.0 .target sm_90 .address_size 64 .visible .entry k() { L: bra L; }", "k", 1, 32, steps=2**63)
+    girih.sim.run(
+        ".version 8.0 .target sm_90 .address_size 64 .visible .entry k() { .reg .u32 r; mov.u32 r, 0; L: add.u32 r, r, 1; bra L; }",
+        "k", 1, 32, steps=2**63,
+    )
 except KeyboardInterrupt:
     other.join()
     assert len(found) == 1 and (found[0] == 300).all()

@@ -30,7 +30,7 @@ def test_pyright_accepts_typical_use(tmp_path):
 
 def test_mypy_finds_nothing_in_the_package(tmp_path):
     settings = Path(__file__).parents[1] / "pyproject.toml"
-    checked("mypy", "--config-file", settings, Path(girih.__file__).parent, folder=tmp_path)
+    checked("mypy", "--config-file", settings, "--package", "girih", folder=tmp_path)
 
 
 def test_typical_use_runs(girih_check):
