@@ -53,10 +53,10 @@ fn the_ptx_of_a_copy_is_well_formed() -> Result<(), Box<dyn std::error::Error>> 
 #[test]
 fn sizes_are_parameters_and_a_file_holds_the_same_bytes() {
     let folder = folder();
-    let text = succeeds(folder.path(), "emit gemm --kernel sm80 --m 64 --n 64 --k 64");
-    assert_eq!(succeeds(folder.path(), "emit gemm --kernel sm80 --m 1000 --n 8 --k 4096"), text);
-    assert_ne!(succeeds(folder.path(), "emit gemm --kernel sm80 --m 64 --n 64 --k 63"), text);
-    assert_eq!(succeeds(folder.path(), "emit gemm --kernel sm80 --m 64 --n 64 --k 64 -o gemm.ptx"), "");
+    let text = succeeds(folder.path(), "emit gemm --kernel sm80 --m 128 --n 128 --k 128");
+    assert_eq!(succeeds(folder.path(), "emit gemm --kernel sm80 --m 1000 --n 72 --k 4096"), text);
+    assert_ne!(succeeds(folder.path(), "emit gemm --kernel sm80 --m 128 --n 128 --k 127"), text);
+    assert_eq!(succeeds(folder.path(), "emit gemm --kernel sm80 --m 128 --n 128 --k 128 -o gemm.ptx"), "");
     assert_eq!(std::fs::read_to_string(folder.path().join("gemm.ptx")).expect("written"), text);
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }

@@ -93,9 +93,9 @@ impl<'h> Engine<'h> {
         Ok(Engine { host, device, gemms, epilogue, activations, weights, plans: HashMap::new(), most })
     }
 
-    fn gemm(&self, [tokens, outputs, inputs]: [usize; 3]) -> Outcome<Gemm> {
+    fn gemm(&self, [tokens, outputs, inputs]: [usize; 3], kind: Option<KernelKind>) -> Outcome<Gemm> {
         let problem = Problem::new(DType::Bf16, [tokens, outputs, inputs].map(|n| n as i64), Layout::Tn)?;
-        let kind = KernelKind::for_problem(&problem, self.device.limits().sm);
+        let kind = kind.unwrap_or_else(|| KernelKind::for_problem(&problem, self.device.limits().sm));
         Ok(self.gemms.fused(&problem, kind, &self.epilogue)?)
     }
 
@@ -106,7 +106,7 @@ impl<'h> Engine<'h> {
         let shape = [tokens, y.columns, x.columns];
         if !self.plans.contains_key(&shape) {
             let given = [("bias", Given::from(&weights.bias)), ("residual", Given::from(&residual.rows))];
-            let plan = self.gemm(shape)?.prepare(&x.rows, &weights.matrix, &y.rows, &given)?;
+            let plan = self.gemm(shape, None)?.prepare(&x.rows, &weights.matrix, &y.rows, &given)?;
             self.plans.insert(shape, plan.ok_or("there are no tokens")?);
         }
         let plan = self.plans.get_mut(&shape).ok_or("it was made")?;
@@ -186,7 +186,7 @@ impl<'h> Engine<'h> {
     fn warm(&self) -> Outcome {
         for [x, _, y] in LAYERS {
             let [inputs, outputs] = [x, y].map(|at| self.activations[at].columns);
-            (1..=self.most).try_for_each(|tokens| self.gemm([tokens, outputs, inputs]).map(drop))?;
+            (1..=self.most).try_for_each(|tokens| self.gemm([tokens, outputs, inputs], None).map(drop))?;
         }
         Ok(())
     }
@@ -197,7 +197,8 @@ impl<'h> Engine<'h> {
         let tokens = 3;
         let [x, residual, y] = LAYERS[3].map(|at| &self.activations[at]);
         let Weights { matrix, bias } = &self.weights[3];
-        let gemm = self.gemm([tokens, y.columns, x.columns])?;
+        // By warps, which load and store vectors of all operands.
+        let gemm = self.gemm([tokens, y.columns, x.columns], Some(KernelKind::Sm80))?;
         let operands = [
             ("a", &x.rows, tokens * x.columns),
             ("b", matrix, matrix.len()),

@@ -99,8 +99,8 @@ fn misuse_is_told() -> Result<(), Failure> {
         kernel gemm of blocks with scales does not take bf16: e4m3 and e5m2 are accepted
         kernel sm80 does not take e4m3: sm90 takes blocks with scales
         batch = Strided with block scales: Single is accepted
-        the configuration's scales are None: the problem takes Some(BlockScales { granularity: [1, 128, 128] })
-        `scales_a`: nothing, but accepted are: a buffer of 32 elements of f32 or more
+        the configuration's scales are None: the problem takes Some(BlockScales { granularity: [128, 1, 128] })
+        `scales_b`: nothing, but accepted are: a buffer of 5 elements of f32 or more
         `scales`: no input of the epilogue, but accepted are: each of these once: []
         `scales_b`: a number, but accepted are: a buffer of 5 elements of f32 or more
         `scales_b`: 4 elements of f32, but accepted are: a buffer of 5 elements of f32 or more

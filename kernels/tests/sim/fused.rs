@@ -174,13 +174,14 @@ fn what_is_given_must_fit_the_inputs() -> Result<(), Failure> {
 #[test]
 fn inputs_begin_where_kernels_can_read_them() -> Result<(), Failure> {
     let device = checked();
-    let problem = Problem::new(DType::Bf16, [8, 16, 32], Layout::Tn)?;
+    let [m, n, k] = [264, 264, 136];
+    let problem = Problem::new(DType::Bf16, [m, n, k].map(|extent| extent as i64), Layout::Tn)?;
     let [row, matrix] = [Input::row("bias", DType::Bf16), Input::matrix("x", DType::Bf16)];
     let epilogue = Epilogue::new().plus(row.clone()).plus(matrix.clone());
     let anywhere = Epilogue::new().plus(row.unaligned()).plus(matrix.unaligned());
     let zeros = |len: usize| device.zeros::<bf16>(len);
-    let (a, b, c) = (zeros(8 * 32)?, zeros(16 * 32)?, zeros(8 * 16)?);
-    let (bias, x, odd) = (zeros(16)?, zeros(8 * 16)?, zeros(8 * 16 + 1)?.slice(1..)?);
+    let (a, b, c) = (zeros(m * k)?, zeros(n * k)?, zeros(m * n)?);
+    let (bias, x, odd) = (zeros(n)?, zeros(m * n)?, zeros(m * n + 1)?.slice(1..)?);
     // Threads read pairs; tensor copies ask for more.
     for (kind, bytes) in [(KernelKind::Sm80, 4), (KernelKind::Sm90, 16)] {
         let begins = format!(
@@ -191,7 +192,7 @@ fn inputs_begin_where_kernels_can_read_them() -> Result<(), Failure> {
         let right = [("bias", &bias), ("x", &x)];
         let given = right.map(|(name, buffer)| (name, Given::from(buffer)));
         let mut prepared = gemm.prepare(&a, &b, &c, &given)?.ok_or("C is not empty")?;
-        for (name, least) in [("bias", 16), ("x", 8 * 16)] {
+        for (name, least) in [("bias", n), ("x", m * n)] {
             let short = x.slice(..least - 1)?;
             let few = format!("{} elements, but accepted are: {least} elements or more", least - 1);
             for (wrong, text) in [(&odd, &begins), (&short, &few)] {

@@ -111,9 +111,10 @@ fn slices_are_refused_where_a_kernel_cannot_use_them() -> Result<(), Failure> {
 fn sizes_with_the_same_facts_share_one_module() -> Result<(), Failure> {
     let device = checked();
     let gemms = Gemms::new(&device);
-    let small = [[64, 64, 64], [128, 256, 512], [1000, 72, 88]];
-    // Tiles enough for all multiprocessors are larger, which is another configuration.
-    let large = [[4096, 4096, 4096], [8192, 2048, 24]];
+    // With few rows, few columns or a short K tiles are smaller, which is another configuration.
+    let small = [[128, 128, 128], [128, 256, 512], [1000, 72, 88]];
+    // Tiles enough for all SMs are larger.
+    let large = [[4096, 4096, 4096], [8192, 2048, 88]];
     for (sizes, modules) in [(&small[..], 1), (&large[..], 2)] {
         for &mnk in sizes {
             for pad in [0, 8, 64] {
@@ -124,7 +125,7 @@ fn sizes_with_the_same_facts_share_one_module() -> Result<(), Failure> {
         assert_eq!(gemms.modules(), modules, "{sizes:?}");
     }
     // An odd pitch is another fact, and needs another module.
-    gemms.get(&Problem::new(DType::Bf16, [64, 64, 63], Layout::Tn)?, KernelKind::Sm80)?;
+    gemms.get(&Problem::new(DType::Bf16, [128, 128, 127], Layout::Tn)?, KernelKind::Sm80)?;
     assert_eq!(gemms.modules(), 3);
     Ok(())
 }

@@ -225,15 +225,17 @@ fn records_count_for_products_alike() -> Result<(), Failure> {
 fn plans_are_read_from_their_texts() -> Result<(), Failure> {
     let few = [[16, 4096, 4096], [16, 14336, 4096], [128, 28672, 4096], [100, 2048, 640], [512, 512, 512]];
     let many = [[4096, 4096, 4096], [8448, 8448, 1024], [8192, 8192, 512], [1536, 1536, 1536], [1, 1, 1]];
+    let short = [[3008, 58624, 192], [15_360, 64, 64], [4096, 4096, 128], [768, 105_280, 64]];
     let mut texts = BTreeSet::new();
     for (dtype, layout) in INPUTS.into_iter().flat_map(|dtype| Layout::ALL.map(|layout| (dtype, layout))) {
-        for mnk in few.into_iter().chain(many) {
+        for mnk in few.into_iter().chain(many).chain(short) {
             let problem = Problem::new(dtype, mnk, layout)?;
             let padded = padded(problem, 1);
             for problem in [problem, padded, problem.with_order(Order::Column)] {
                 let Ok(config) = choose(&problem, KernelKind::Sm90, 132) else { continue };
                 // A tuner's are many, and take long to list.
                 let lists = [few[0], few[3]].contains(&mnk) && (problem == padded) == (mnk == few[0]);
+                let lists = lists || mnk == short[1] && dtype == DType::Bf16;
                 let tuned = if lists { candidates(&problem, 132, 40) } else { Vec::new() };
                 for config in [config].into_iter().chain(tuned) {
                     let Some(plan) = Plan::of(&config) else { continue };
