@@ -52,7 +52,8 @@ impl KernelKind {
         if dtype == DType::F32 { KernelKind::Simt } else { KernelKind::Sm80 }
     }
 
-    /// The fastest kernel for a problem on a device of architecture `sm`, which is 90 for sm_90.
+    /// The kernel that is expected to be the fastest for a problem on a device of architecture `sm`, which is 90 for sm_90: there that of warpgroups, unless
+    /// warps, which load operands as they are, are sooner than the copies that tensor maps need.
     pub fn for_problem(problem: &Problem, sm: u32) -> KernelKind {
         if problem.mixed_input().is_some() || problem.block_scales().is_some() {
             return KernelKind::Sm90;
@@ -327,7 +328,7 @@ fn by_warpgroups(problem: &Problem) -> bool {
     }
 }
 
-/// The SMs of GPUs of sm_90.
+/// The SMs of an H200. Which of two kernels is sooner depends little on their number.
 const SMS: u32 = 132;
 
 /// Whether warps, which load operands as they are, are expected to be sooner than warpgroups with the copies that these need.

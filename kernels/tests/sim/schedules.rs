@@ -83,7 +83,7 @@ fn configurations_must_fit() -> Result<(), Failure> {
     let problem = Problem::new(DType::F32, [64, 64, 64], Layout::Tn)?;
     let good = choose(&problem, KernelKind::Simt, 132)?;
     let other = |problem: Problem| choose(&problem, KernelKind::for_dtype(problem.dtype()), 132);
-    // Of f32, what would be transposed by the instruction may be copied before, and only that.
+    // Of f32, what would be transposed when it is loaded may be copied before, and only that.
     let along_k = Problem::new(DType::F32, [64, 64, 64], Layout::Nt)?;
     let swapped = gemms.configured(&along_k, good, &Epilogue::new()).expect_err("refused").to_string();
     let narrow = other(Problem::new(DType::Bf16, [64, 64, 64], Layout::Tn)?)?;

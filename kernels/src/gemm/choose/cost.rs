@@ -1,21 +1,22 @@
 //! The time that a kernel is expected to take, by closed formulas.
 //!
-//! Each constant has a meaning. Its value fits 955 configurations of 190 products that were measured on an H200, most of them drawn at random, from 1 x 2 x 40 to
+//! Each constant has a meaning. Its value fits 808 configurations of 131 products that were measured on an H200, most of them drawn at random, from 1 x 2 x 40 to
 //! 23423 x 2837 x 27164: `benches/records/2026-11-30-h200-random.md` says how well. [`STEP`], [`ODD`], [`STREAM`], [`MULTICAST`] and [`EXCHANGED`] are set by what large
 //! products, which power limits, were measured to take.
 
 mod multistage;
+mod work;
 
-use girih_codegen::gemm::{Major, Schedule, Store};
+use girih_codegen::gemm::{Schedule, Store};
 
 use super::plan::Plan;
-use crate::gemm::Problem;
-use crate::gemm::repitch::between;
 
 pub(super) use multistage::multistage;
+use work::SECTOR;
+pub(in crate::gemm) use work::Work;
 
-/// By how much the expected times are off: the root of the mean square of their logarithms, of the configurations that the constants fit.
-pub const ERROR: f64 = 0.18;
+/// By how much the expected times of the fastest configurations are off: the root of the mean square of their logarithms, over 232 products.
+pub const ERROR: f64 = 0.21;
 
 /// Cycles of an SM in a microsecond.
 const CLOCK: f64 = 1750.0;
@@ -40,11 +41,6 @@ const STAGED: f64 = 73.0;
 const IN_PARTS: f64 = 3.06;
 const STORED: f64 = 37.8;
 const DIRECT: f64 = 14.6;
-/// Bytes of a sector, the least that memory writes. Where rows of C begin within one, the L2 cache reads what is written in part: this share of C, and this many
-/// sectors for each row of a tile.
-const SECTOR: f64 = 32.0;
-const FILLED: f64 = 0.64;
-const FILLED_SECTORS: f64 = 4.3;
 /// Cycles in which blocks that share a tile find one another through memory, those in which each of them takes its turn, and the bytes of accumulators that
 /// they then hand over in a cycle: from block to block, and to the first block of a stream's tile.
 const MEETING: f64 = 3560.0;
@@ -60,77 +56,11 @@ const CLUSTER: f64 = 600.0;
 const EXCHANGED: f64 = 10.0;
 /// How many times as long products take of tiles that come by a multicast, which takes power, and with it clock rate.
 const MULTICAST: f64 = 1.1;
-/// Bytes of which the pitch and the address of what a tensor map describes are multiples.
-const MAP: i64 = 16;
-/// Cycles of a pass that copies A or B before the kernel, for each of its rows, and the bytes that are read and written in a cycle.
-const PASS: f64 = 590.0;
-const PASS_ROW: f64 = 0.46;
-const PASS_BYTES: f64 = 2570.0;
-
-/// What a kernel computes, as the kernel lays it out.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::gemm) struct Work {
-    mnk: [f64; 3],
-    batches: f64,
-    /// Bytes of an element of A and B, and of one of C.
-    bytes: [f64; 2],
-    /// Whether A and B are contiguous along K.
-    along_k: [bool; 2],
-    /// Elements of C from row to row, if rows begin within sectors of memory.
-    straddles: Option<f64>,
-    /// Cycles of the copies of A and B that tensor maps do not take as they are.
-    passes: f64,
-}
-
-impl Work {
-    /// The work of a problem in the orientation in which a kernel computes it.
-    pub(in crate::gemm) fn of(oriented: &Problem) -> Work {
-        let bytes = [oriented.dtype(), oriented.output()].map(|dtype| f64::from(dtype.bits()) / 8.0);
-        let [a, b, c] = [oriented.a(), oriented.b(), oriented.c()];
-        let pitch = c.ld() as f64;
-        let passes = [&a, &b].map(|matrix| {
-            let begin_at =
-                |multiple: i64| matrix.bound_pitch() % multiple == 0 && between(matrix) % multiple == 0;
-            let unit = MAP * 8 / i64::from(oriented.dtype().bits());
-            if begin_at(unit) && matrix.alignment() % MAP == 0 {
-                return 0.0;
-            }
-            let along = matrix.contiguous();
-            let extents = matrix.extents().map(|extent| extent as f64);
-            let rows = extents[1 - along] * matrix.different() as f64;
-            PASS + (rows * PASS_ROW).hypot(2.0 * rows * extents[along] * bytes[0] / PASS_BYTES)
-        });
-        Work {
-            mnk: oriented.mnk().map(|extent| extent as f64),
-            batches: oriented.batches() as f64,
-            bytes,
-            along_k: [a.major(), b.major()].map(|major| major == Major::K),
-            straddles: (pitch * bytes[1] % SECTOR != 0.0).then_some(pitch),
-            passes: passes.iter().sum(),
-        }
-    }
-
-    /// Whether tensor maps take A and B as they are.
-    pub(super) fn is_taken(&self) -> bool {
-        self.passes == 0.0
-    }
-
-    /// Cycles of memory for what is read and written once, by tiles with rows of `width` elements of C.
-    fn traffic(&self, width: f64) -> f64 {
-        let ([m, n, k], [element, output]) = (self.mnk, self.bytes);
-        let filled = match self.straddles {
-            // Whole rows follow one another.
-            Some(pitch) if width < pitch => FILLED + FILLED_SECTORS * SECTOR / (width * output),
-            _ => 0.0,
-        };
-        self.batches * ((m * k + n * k) * element + m * n * output * (1.0 + filled)) / MEMORY
-    }
-}
 
 /// The time that a kernel is expected to take, in microseconds by its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// From the launch to the first request of a tile, and after the last store.
+    /// From the launch to the first request of a tile, after the last store, and the copies of A and B before the kernel.
     pub start: f64,
     /// The products of the SM that has the most, and what they wait for.
     pub products: f64,
@@ -171,6 +101,44 @@ fn boxed(bytes: f64) -> f64 {
     [128.0, 64.0, 32.0].into_iter().find(|row| bytes % row == 0.0).unwrap_or(16.0)
 }
 
+/// Cycles of a step, which is a tile along K.
+fn step(work: &Work, plan: &Plan, stages: i64) -> f64 {
+    let ([m, n, _], [element, _], below) = (work.mnk, work.bytes, plan.multicast as f64);
+    let [rows, columns, depth] = [plan.tile[0], plan.tile[1], plan.depth].map(|extent| extent as f64);
+    // An instruction takes 64 rows and 32 bytes of them, and reads both operands from shared memory:
+    // max(Columns / 2, (64 + Columns) / 4) cycles.
+    let instruction = (columns / 2.0).max((64.0 + columns) / 4.0);
+    let products = rows / 64.0 * (depth / 32.0) * instruction + STEP;
+    let products = if plan.multicast > 1 { products * MULTICAST } else { products };
+    let products = match plan.tile[1] {
+        extent if extent > 64 && extent % 64 != 0 => products * ODD[0],
+        extent if extent > 64 && extent % 128 != 0 => products * ODD[1],
+        _ => products,
+    };
+    let requests = |extent: f64, along_k: bool| {
+        if along_k { extent * depth / 128.0 } else { depth * extent / boxed(extent * element) }
+    };
+    let requests = requests(rows, work.along_k[0]) + requests(columns, work.along_k[1]) / below;
+    let bytes = (rows.min(m) + columns.min(n) / below) * depth;
+    let arrives = largest([bytes / L2, requests * REQUEST, 0.0]);
+    largest([products, arrives, LATENCY / stages as f64])
+}
+
+/// Cycles in which threads do something for the store of a tile, and in which it goes on while they multiply again.
+fn stored(work: &Work, plan: &Plan, store: &Store) -> [f64; 2] {
+    let ([m, n, _], [_, output]) = (work.mnk, work.bytes);
+    let [rows, columns] = plan.tile.map(|extent| extent as f64);
+    let (tile, stored) = (rows * columns * output, rows.min(m) * columns.min(n) * output);
+    match store {
+        Store::Direct { .. } => [stored / DIRECT, 0.0],
+        Store::Coalesced { .. } => [tile / STAGED + stored / DIRECT, 0.0],
+        Store::Tma { stages, .. } => {
+            let staged = tile / STAGED * if *stages > 1 { IN_PARTS } else { 1.0 };
+            [staged, largest([stored / STORED, STORED_ROW * tile / boxed(columns * output), 0.0])]
+        }
+    }
+}
+
 /// The cost of some work by a plan that stores C so and has this many stages, on this many SMs.
 pub(in crate::gemm) fn cost(
     work: &Work,
@@ -189,23 +157,7 @@ pub(in crate::gemm) fn cost(
     let below = plan.multicast as f64;
     let tiles = parts(parts(m, rows), below) * below * parts(n, columns) * work.batches;
 
-    // A step is a tile along K. An instruction takes 64 rows and 32 bytes of them, and reads both operands from shared memory:
-    // max(Columns / 2, (64 + Columns) / 4) cycles.
-    let instruction = (columns / 2.0).max((64.0 + columns) / 4.0);
-    let products = rows / 64.0 * (depth / 32.0) * instruction + STEP;
-    let products = if plan.multicast > 1 { products * MULTICAST } else { products };
-    let products = match plan.tile[1] {
-        extent if extent > 64 && extent % 64 != 0 => products * ODD[0],
-        extent if extent > 64 && extent % 128 != 0 => products * ODD[1],
-        _ => products,
-    };
-    let requests = |extent: f64, along_k: bool| {
-        if along_k { extent * depth / 128.0 } else { depth * extent / boxed(extent * element) }
-    };
-    let requests = requests(rows, work.along_k[0]) + requests(columns, work.along_k[1]) / below;
-    let bytes = (rows.min(m) + columns.min(n) / below) * depth;
-    let arrives = largest([bytes / L2, requests * REQUEST, 0.0]);
-    let step = largest([products, arrives, LATENCY / *stages as f64]);
+    let step = step(work, plan, *stages);
     let along_k = parts(k * element, depth);
     // Each block has some of K, and blocks that write parts of the same sectors of C wait for one another.
     let (width, extent) = if plan.columns { (rows, m) } else { (columns, n) };
@@ -214,16 +166,7 @@ pub(in crate::gemm) fn cost(
     }
     let main = parts(along_k, shares) * step;
 
-    // What threads do for a store, and what goes on while they multiply again.
-    let (tile, stored) = (rows * columns * output, rows.min(m) * columns.min(n) * output);
-    let (busy, beside) = match store {
-        Store::Direct { .. } => (stored / DIRECT, 0.0),
-        Store::Coalesced { .. } => (tile / STAGED + stored / DIRECT, 0.0),
-        Store::Tma { stages, .. } => {
-            let staged = tile / STAGED * if *stages > 1 { IN_PARTS } else { 1.0 };
-            (staged, largest([stored / STORED, STORED_ROW * tile / boxed(columns * output), 0.0]))
-        }
-    };
+    let [busy, beside] = stored(work, plan, store);
     let busy = TURN + busy;
     let last = busy + beside;
     // One team stores while another one multiplies.

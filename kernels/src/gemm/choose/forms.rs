@@ -98,7 +98,7 @@ pub(super) const WARPS: [Form; 12] = [
     Form::warps([128, 128, 32], 4).two_blocks(),
 ];
 
-/// Tiles of 16-bit floats for products of few columns, few rows, or a short K, and the threads that load and compute one.
+/// Tiles of 16-bit floats for products of few columns, few rows, or a short K, and their threads, the fewest that any form has.
 pub(super) const SMALL: [Form; 2] = [
     Form { fragments: 1, ..Form::new([64, 16, 32], lay!("(4,1):(1,4)"), 2) },
     Form { fragments: 1, ..Form::new([16, 64, 32], lay!("(1,4):(4,1)"), 2) },

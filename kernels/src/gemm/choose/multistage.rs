@@ -247,12 +247,14 @@ impl Sources {
         if self.dtype.bits() == 16 { &SMALL } else { &[] }
     }
 
-    /// The loads of A and of B that threads of a small tile share out.
+    /// The loads of A and of B, of which each thread has one at least.
     fn loads(&self, form: &Form) -> [Source; 2] {
-        let small = SMALL.iter().any(|small| small.tile == form.tile);
-        let most = |extent: i64| if small { extent * form.tile[2] / THREADS } else { i64::MAX };
-        [(self.a, form.tile[0]), (self.b, form.tile[1])]
-            .map(|(source, extent)| Source { vector: source.vector.min(most(extent)), ..source })
+        let [m, n, k] = form.tile;
+        let shared = |source: Source, extent: i64| Source {
+            vector: source.vector.min(extent * k / THREADS),
+            ..source
+        };
+        [shared(self.a, m), shared(self.b, n)]
     }
 
     /// The form of a product of 16-bit floats with few rows, few columns or a short K that is expected to be the fastest one, and what it takes. Groups, and what
